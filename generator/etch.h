@@ -192,6 +192,7 @@
 #include "driver/compile.h"
 #include "driver/custom.h"
 #include "driver/pictures.h"
+#include "driver/selftest.h"
 #include "driver/traced.h"
 #include "driver/train.h"
 #include "emit/emit.h"

@@ -178,6 +178,7 @@ CompiledProject compiled(const CompileArgs& args, CompileOptions& options) {
 
 int compile(const CompileArgs& args, Progress& progress) {
   require_folder_of_its_own(args);
+  require_replaceable(args.output);  // before all work
   CompileOptions options = compile_options(args, progress);
   options.seed = static_cast<std::uint32_t>(args.seed);
   if (args.measure) options.measure = measure_with_compiler(options.target);

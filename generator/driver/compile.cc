@@ -200,20 +200,19 @@ Fit fit_without_compiler(const CompiledProject& project, const CompileOptions& o
 }
 
 // Null where nothing is measured.
-std::shared_ptr<const ProjectMeasurement> begin_measuring(const CompiledProject& project, const CompileOptions& options) {
+BegunMeasurement begin_measuring(const CompiledProject& project, const CompileOptions& options) {
   if (!options.measure || !fit_without_compiler(project, options).fits()) return nullptr;
-  if (project.measurement != nullptr) return project.measurement;
-  auto measurement = std::make_shared<ProjectMeasurement>();
-  for (const EmittedFile& file : project.files)
-    if (!file.is_weights) write_file(measurement->dir.path() / file.name, file.text);
-  measurement->begun = options.measure({measurement->dir.path(), project.probe});
-  return measurement;
+  if (project.measurement) return project.measurement;
+  MeasureRequest request{{}, project.probe};
+  std::ranges::copy_if(project.files, std::back_inserter(request.files),
+                       [](const EmittedFile& file) { return !file.is_weights && !file.name.ends_with(kSelfTestFile); });
+  return options.measure(request);
 }
 
-Fit measured_fit(const CompiledProject& project, const CompileOptions& options, const ProjectMeasurement& measurement,
+Fit measured_fit(const CompiledProject& project, const CompileOptions& options, const BegunMeasurement& measurement,
                  const AuditReport& audit) {
   if (options.step) options.step("measuring code and stack", 0, 0);
-  return make_fit(project.report, options.target, measurement.begun(audit.table_functions));
+  return make_fit(project.report, options.target, measurement(audit.table_functions));
 }
 
 }  // namespace
@@ -386,7 +385,9 @@ CompiledProject compile_program(const Frontend& frontend, Program program, const
   if (computes_expected) {
     if (options.step) options.step("self-test", 0, 0);
     add_expected(*emitting.selftest, frontend, options);
-    *std::ranges::find(project.files, kSelfTestFile, &EmittedFile::name) = emit_selftest(project.program, project.plan, emitting);
+    const auto file = std::ranges::find(project.files, kSelfTestFile, &EmittedFile::name);
+    check(file != project.files.end(), "a project with a self-test has its file");
+    *file = emit_selftest(project.program, project.plan, emitting);
   }
   return project;
 }
@@ -398,7 +399,7 @@ WrittenProject write_audited(const std::filesystem::path& dir, const CompiledPro
   for (const EmittedFile& file : project.files) report.files.push_back(file.name);
   report.files.push_back("fit.json");
   if (options.step) options.step("writing", 0, 0);
-  const auto measurement = begin_measuring(project, options);
+  const BegunMeasurement measurement = begin_measuring(project, options);
   write_project(dir, project.files, [&](const std::filesystem::path& written) {
     if (options.step) options.step("checking the C that was written", 0, 0);
     AuditOptions auditing = audit_options(options.target);
@@ -415,8 +416,8 @@ WrittenProject write_audited(const std::filesystem::path& dir, const CompiledPro
     report.audit = section;
     write_file(written / "report.json", to_json(report));
     write_file(written / "report.txt", to_text(report));
-    if (measurement != nullptr) {
-      result.fit = measured_fit(project, options, *measurement, audit);
+    if (measurement) {
+      result.fit = measured_fit(project, options, measurement, audit);
       require_fit(result.fit);
     }
     write_file(written / "fit.json", to_json(result.fit));
@@ -425,9 +426,12 @@ WrittenProject write_audited(const std::filesystem::path& dir, const CompiledPro
 }
 
 Fit fit_of(const CompiledProject& project, const CompileOptions& options) {
-  const auto measurement = begin_measuring(project, options);
-  if (measurement == nullptr) return fit_without_compiler(project, options);
-  return measured_fit(project, options, *measurement, audit_directory(measurement->dir.path(), audit_options(options.target)));
+  const BegunMeasurement measurement = begin_measuring(project, options);
+  if (!measurement) return fit_without_compiler(project, options);
+  const TempDir work("etch-fit");
+  for (const EmittedFile& file : project.files)
+    if (!file.is_weights) write_file(work.path() / file.name, file.text);
+  return measured_fit(project, options, measurement, audit_directory(work.path(), audit_options(options.target)));
 }
 
 }  // namespace etch

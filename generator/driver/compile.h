@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/tempdir.h"
 #include "codegen/opt_table.h"
 #include "codegen/options.h"
 #include "emit/emit.h"
@@ -39,22 +38,16 @@ const std::vector<std::string>& dump_stages();
 enum class SelfTestResult : std::uint8_t { Auto, Interp, Checksum };
 /// "auto", "interp", "checksum"; anything else is a UserError.
 SelfTestResult selftest_result(const std::string& text);
-/// What a Measure function gets: a folder with the project's C (of the weights only the header), which stays until the measuring has
-/// ended, and the sources to link it with.
+
+/// What a Measure function gets: the project's C (of the weights only the header, and no self-test), and the sources to link it with.
 struct MeasureRequest {
-  std::filesystem::path dir;
+  std::vector<EmittedFile> files;
   ProbeSources probe;
 };
 /// Waits for the end of what a Measure began; gets the names of the functions in the project's program table.
 using BegunMeasurement = std::function<FitMeasurement(const std::vector<std::string>& kernels)>;
-/// Begins to build the folder with the target's compiler, see validate/measure.h.
+/// Begins to build the files with the target's compiler, see validate/measure.h.
 using Measure = std::function<BegunMeasurement(const MeasureRequest& request)>;
-
-/// A project that the compiler measures in the background, while INTERP computes what the self-test expects and files are written.
-struct ProjectMeasurement {
-  TempDir dir{"etch-fit"};
-  BegunMeasurement begun;
-};
 
 struct CompileOptions {
   ImportOptions import;
@@ -118,7 +111,9 @@ struct CompiledProject {
   std::int64_t apart_bytes = 0;     // CompileOptions::overlap: what the arena would take if nothing overlapped; else 0
   bool named_after_folder = false;  // its name is only that of the folder in which the model lies
   std::string why_checksum{};       // why the self-test compares nothing under SelfTestResult::Auto: "its result would take ..."
-  std::shared_ptr<const ProjectMeasurement> measurement{};  // null: it begins when the result is wanted
+  /// Of its code, by the options it was compiled with: begun before INTERP computes what the self-test expects, as the compiler takes as
+  /// long as that. Null: write_audited or fit_of begin it.
+  BegunMeasurement measurement{};
 };
 
 /// All stages from the frontend to the files. `selftest` overrides the self-test's input and expected output.

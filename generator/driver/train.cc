@@ -311,7 +311,7 @@ namespace {
 
 /// The names that the step's files have beside the network's: there is one self-test, one report and one build file for each.
 std::string beside(const std::string& file, const std::string& step) {
-  if (file == "selftest.c") return step + "_selftest.c";
+  if (file == kSelfTestFile) return step + "_selftest.c";
   return file == "report.txt" || file == "report.json" ? step + "_" + file : file;
 }
 

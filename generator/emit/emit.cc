@@ -269,15 +269,20 @@ std::string runtime_file_text(const Project& p, const RuntimeFile& file) {
                       fmt::format("#define ETCH_CONST_SPACE {}\n#define ETCH_CONST_INTEGER {}\n", p.space().name, p.space().integer));
 }
 
+Project prepared_project(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {
+  Project p = make_project(program, plan, options);
+  if (p.form->check != nullptr) p.form->check(program, options);
+  check_constant_space(p);
+  if (p.form->prepare != nullptr) p.form->prepare(p);
+  return p;
+}
+
 }  // namespace
 
 std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {
   check_acceptable(program, plan, options);
   require_own_names(program, options.name);
-  Project p = make_project(program, plan, options);
-  if (p.form->check != nullptr) p.form->check(program, options);
-  check_constant_space(p);
-  if (p.form->prepare != nullptr) p.form->prepare(p);
+  const Project p = prepared_project(program, plan, options);
   std::vector<EmittedFile> files;
   files.push_back({p.name + ".h", model_header(p)});
   files.push_back({p.name + ".c", p.form->source(p)});
@@ -305,7 +310,7 @@ std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, co
 }
 
 EmittedFile emit_selftest(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {
-  return {std::string(kSelfTestFile), selftest_source(make_project(program, plan, options), *options.selftest)};
+  return {std::string(kSelfTestFile), selftest_source(prepared_project(program, plan, options), *options.selftest)};
 }
 
 }  // namespace etch

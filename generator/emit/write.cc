@@ -165,6 +165,11 @@ void write_project(const fs::path& dir, const std::vector<EmittedFile>& files, c
   folders.keep();
 }
 
+void require_replaceable(const fs::path& dir) {
+  const fs::path target = real_folder(dir);
+  if (fs::exists(target)) replaceable(target, dir);
+}
+
 struct WaitingFiles::State {
   explicit State(const fs::path& dir) : target(real_folder(dir)), folders(target), made(target, ".etch-new") {}
   fs::path target;

@@ -21,6 +21,9 @@ namespace etch {
 void write_project(const std::filesystem::path& dir, const std::vector<EmittedFile>& files,
                    const std::function<void(const std::filesystem::path&)>& inspect = {});
 
+/// UserError where write_project would refuse `dir` for what it is or holds now.
+void require_replaceable(const std::filesystem::path& dir);
+
 /// Files that lie complete in a temporary folder below theirs until commit() moves them there. What was not committed leaves nothing,
 /// nor does an error.
 class WaitingFiles {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <future>
-#include <memory>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -40,10 +39,10 @@ CrossBuild build_empty(const Target& target, const fs::path& work) {
 }
 
 CrossBuild build_probe(const MeasureRequest& request, const Target& target, const fs::path& work) {
+  fs::create_directory(work / "project");
+  for (const EmittedFile& file : request.files) write_file(work / "project" / file.name, file.text);
   BuildOptions options;
   options.may_overflow = true;
-  for (const auto& file : fs::directory_iterator(request.dir))
-    if (file.path().filename().string().ends_with("selftest.c")) options.leave_out.push_back(file.path().filename());
   options.weights = false;
   write_file(work / "main.c", request.probe.main());
   options.extra_sources = {work / "main.c"};
@@ -51,36 +50,7 @@ CrossBuild build_probe(const MeasureRequest& request, const Target& target, cons
     write_file(work / "weights.c", request.probe.weights);
     options.extra_sources.push_back(work / "weights.c");
   }
-  return build_project(request.dir, target, work / "build", options);
-}
-
-// Builds that run in the background. Without them the folder goes.
-struct Builds {
-  TempDir work{"etch-measure"};
-  std::shared_future<CrossBuild> probe, empty;
-};
-
-FitMeasured measured(const MeasureRequest& request, const std::vector<std::string>& kernels, Builds& builds) {
-  const CrossBuild &probe = builds.probe.get(), &empty = builds.empty.get();
-  FitMeasured result;
-  result.compiler = probe.compiler;
-  const std::int64_t grown = flash_of(probe) - flash_of(empty) - (request.probe.weights.empty() ? 0 : kWeightsStubBytes);
-  result.code_bytes = std::min(probe.code_bytes == 0 ? grown : probe.code_bytes, grown);
-  result.library_bytes = grown - result.code_bytes;
-  result.variable_bytes = std::max<std::int64_t>(0, library_variables(probe) - library_variables(empty));
-  if (empty.overflow.empty()) result.overflow = probe.overflow;
-  for (const ProbeSources::Entry& entry : request.probe.entries) {
-    const StackBound bound = stack_bound(probe.stack, entry.function, kernels);
-    if (bound.bytes) {
-      result.stack_bytes = std::max(result.stack_bytes.value_or(0), *bound.bytes);
-      continue;
-    }
-    result.stack_bytes.reset();
-    result.stack_problem = probe.stack.empty() ? probe.compiler + " tells no calls between functions, gcc does"
-                                               : fmt::format("{}", fmt::join(bound.unresolved, ", "));
-    break;
-  }
-  return result;
+  return build_project(work / "project", target, work / "build", options);
 }
 
 // The beginning of the compiler's message, in one line and without the names of temporary folders.
@@ -90,6 +60,51 @@ std::string why_refused(const UserError& error, const fs::path& work) {
     for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder)) text.erase(at, folder.size());
   std::ranges::replace(text, '\n', ' ');
   return text;
+}
+
+// What a compiler made of a project.
+struct Built {
+  std::string problem;   // why there is nothing else; empty: there is
+  FitMeasured measured;  // all but the stack
+  StackGraph stack;
+};
+
+FitMeasured without_stack(const CrossBuild& probe, const CrossBuild& empty, const MeasureRequest& request) {
+  FitMeasured result;
+  result.compiler = probe.compiler;
+  const std::int64_t grown = flash_of(probe) - flash_of(empty) - (request.probe.weights.empty() ? 0 : kWeightsStubBytes);
+  result.code_bytes = std::min(probe.code_bytes == 0 ? grown : probe.code_bytes, grown);
+  result.library_bytes = grown - result.code_bytes;
+  result.variable_bytes = std::max<std::int64_t>(0, library_variables(probe) - library_variables(empty));
+  if (empty.overflow.empty()) result.overflow = probe.overflow;
+  return result;
+}
+
+Built build(const MeasureRequest& request, const Target& target) {
+  const TempDir work("etch-measure");
+  try {
+    auto building = std::async(std::launch::async, [&] { return build_empty(target, work.path()); });
+    const CrossBuild probe = build_probe(request, target, work.path()), empty = building.get();
+    return {"", without_stack(probe, empty, request), probe.stack};
+  } catch (const UserError& error) {
+    return {why_refused(error, work.path()), {}, {}};
+  }
+}
+
+FitMeasured with_stack(const Built& built, const std::vector<ProbeSources::Entry>& entries, const std::vector<std::string>& kernels) {
+  FitMeasured result = built.measured;
+  for (const ProbeSources::Entry& entry : entries) {
+    const StackBound bound = stack_bound(built.stack, entry.function, kernels);
+    if (bound.bytes) {
+      result.stack_bytes = std::max(result.stack_bytes.value_or(0), *bound.bytes);
+      continue;
+    }
+    result.stack_bytes.reset();
+    result.stack_problem = built.stack.empty() ? result.compiler + " tells no calls between functions, gcc does"
+                                               : fmt::format("{}", fmt::join(bound.unresolved, ", "));
+    break;
+  }
+  return result;
 }
 
 // Why nothing can be measured or shown; empty if it can.
@@ -105,16 +120,11 @@ Measure measure_with_compiler(const Target& target) {
   return [target](const MeasureRequest& request) -> BegunMeasurement {
     if (std::string why = no_compiler(request, target); !why.empty())
       return [why = std::move(why)](const auto&) -> FitMeasurement { return {std::nullopt, why}; };
-    const auto builds = std::make_shared<Builds>();
-    const fs::path work = builds->work.path();
-    builds->probe = std::async(std::launch::async, [=] { return build_probe(request, target, work); });
-    builds->empty = std::async(std::launch::async, [=] { return build_empty(target, work); });
-    return [=](const std::vector<std::string>& kernels) -> FitMeasurement {
-      try {
-        return {measured(request, kernels, *builds), ""};
-      } catch (const UserError& error) {
-        return {std::nullopt, why_refused(error, work)};
-      }
+    const std::shared_future<Built> building = std::async(std::launch::async, [=] { return build(request, target); }).share();
+    return [building, entries = request.probe.entries](const std::vector<std::string>& kernels) -> FitMeasurement {
+      const Built& built = building.get();
+      if (!built.problem.empty()) return {std::nullopt, built.problem};
+      return {with_stack(built, entries, kernels), ""};
     };
   };
 }

@@ -64,6 +64,30 @@ TEST(TemporaryFolder, IsNamedWhereItIsNone) {
       << result.err;
 }
 
+// Where nothing is compiled, for want of a compiler or because it is a device's driver that does, compile needs none.
+TEST(TemporaryFolder, IsNotNeededToEmit) {
+  const TempDir work("etch-errors");
+  const std::string model = (work.path() / "model.onnx").string(), out = (work.path() / "out").string();
+  std::ofstream(model, std::ios::binary) << parsed(kGoodModel).SerializeAsString();
+  ProcessOptions options;
+  options.env = {{"TMPDIR", "/nope"}};
+  for (const std::vector<std::string>& how : {std::vector<std::string>{"--target", "opencl"}, {"--no-measure"}}) {
+    std::vector<std::string> argv{ETCH_BUILD_DIR "/etch", "compile", model, "-o", out};
+    argv.insert(argv.end(), how.begin(), how.end());
+    const ProcessResult result = run_process(argv, options);
+    EXPECT_EQ(describe(result), "exit status 0") << how[0] << result.err;
+  }
+}
+
+// An output folder that holds what etch did not write is told of before anything is read.
+TEST(OutputFolder, IsLookedAtFirst) {
+  const TempDir work("etch-errors");
+  std::ofstream(work.path() / "notes.txt") << "mine";
+  const ProcessResult result = run_process({ETCH_BUILD_DIR "/etch", "compile", "no-such.onnx", "-o", work.path().string()});
+  EXPECT_EQ(describe(result), "exit status 1");
+  EXPECT_NE(result.err.find("the folder holds notes.txt, which etch did not write"), std::string::npos) << result.err;
+}
+
 // The folder of compiled kernels: whatever is wrong with it, the run is the same, and nothing is said.
 TEST(KernelCache, IsNeverNeeded) {
   const TempDir work("etch-cache");
@@ -180,13 +204,14 @@ TEST(FullDisk, LeavesNothing) {
 // Each signal ends the tool as a signal does, and its temporary folders are gone.
 TEST(Interrupt, LeavesNothing) {
   const TempDir work("etch-interrupt");
-  const fs::path temp = work.path() / "tmp";
+  const fs::path temp = work.path() / "tmp", out = work.path() / "out";
   const std::string model = (work.path() / "model.onnx").string();
   fs::create_directory(temp);
   // Compiling and running it takes longer than the signal needs.
   const char* const much = "(float[1000,1000] x) => (float[1000,1000] y) { h = MatMul (x, x) i = MatMul (h, h) y = MatMul (i, i) }";
   std::ofstream(model, std::ios::binary) << parsed(much).SerializeAsString();
-  for (const char* command : {"run --backend opencl", "run --backend c", "validate --backends opencl"}) {
+  const std::string compile = "compile -o '" + out.string() + "'";
+  for (const char* command : {"run --backend opencl", "run --backend c", "validate --backends opencl", compile.c_str()}) {
     for (const char* signal : {"INT", "TERM", "HUP"}) {
       ProcessOptions options;
       options.env = {{"TMPDIR", temp.string()}};
@@ -200,6 +225,7 @@ TEST(Interrupt, LeavesNothing) {
       EXPECT_GT(result.exit_code, 128) << command << " " << signal << ": " << describe(result) << result.err;
       EXPECT_EQ(result.err, "") << command << " " << signal;
       EXPECT_TRUE(fs::is_empty(temp)) << command << " " << signal << " left " << fs::directory_iterator(temp)->path();
+      EXPECT_FALSE(fs::exists(out)) << command << " " << signal;
     }
   }
 }
