@@ -18,13 +18,18 @@ std::string_view target(std::string_view operands, std::string_view inside) {
   return plus != std::string_view::npos && name == inside ? std::string_view() : name;
 }
 
-/// Whether it is one of libgcc's functions of arithmetic (__divsf3, __muldi3): they have jump tables, but no pointers to functions.
-bool is_arithmetic(std::string_view name) {
+/// Whether it is one of libgcc's functions of arithmetic (__divsf3, __muldi3) or a form of glibc's memcpy and the like
+/// (__memcpy_thunderx2): they have jump tables, but no pointers to functions.
+bool has_jump_tables_alone(std::string_view name) {
   if (!name.starts_with("__")) return false;
+  if (name.starts_with("__mem")) return true;
   for (std::string_view ending : {"sf2", "sf3", "df2", "df3", "si2", "si3", "di2", "di3"})
     if (name.ends_with(ending)) return true;
   return false;
 }
+
+/// What Arm's functions of division call on a divisor of 0. Emitted C never divides by it, and glibc's form raises a signal.
+bool is_division_by_zero(std::string_view name) { return name == "__aeabi_idiv0" || name == "__aeabi_ldiv0"; }
 
 }  // namespace
 
@@ -121,10 +126,11 @@ StackGraph parse_disassembly(std::string_view text, const InstructionSet& set) {
     if (!bytes) unknown.insert(name);
     *f->bytes += bytes.value_or(0);
     const Flow flow = set.flow(*i);
-    if (flow == Flow::Pointer && !is_arithmetic(name)) f->indirect = true;
+    if (flow == Flow::Pointer && !has_jump_tables_alone(name)) f->indirect = true;
     if (flow != Flow::Call && flow != Flow::Jump) continue;
     const bool in_comment = i->operands.find('<') == std::string_view::npos;  // "jalr	-8(ra) # 80000a10 <memcpy>"
     const std::string_view to = target(in_comment ? i->comment : i->operands, name);
+    if (is_division_by_zero(to)) continue;
     if (!to.empty() && (flow == Flow::Call || to != name)) f->callees.insert(std::string(to));
   }
   for (const std::string& each : unknown) graph[each].bytes = std::nullopt;

@@ -5,6 +5,7 @@
 #include <future>
 #include <map>
 #include <mutex>
+#include <set>
 #include <sstream>
 
 #include "base/error.h"
@@ -216,6 +217,8 @@ StackGraph graph_of(const std::vector<Source>& sources, const Target& target, co
     StackGraph library = parse_disassembly(by_function(*listing, symbols), *set);
     for (const auto& [name, first] : function_aliases(symbols))
       if (library.contains(first)) library[name] = library[first];
+    if (std::set<std::string> forms = chosen_functions(symbols); !forms.empty() && library.contains(".plt"))
+      library[".plt"] = {0, std::move(forms), false};
     graph = merge(graph, library);
   }
   return graph;

@@ -35,7 +35,8 @@ std::map<std::string, ElfSymbol> symbols(std::string_view bytes, const std::stri
       const std::string_view rest = bytes.substr(begin);
       const bool function = ELF32_ST_TYPE(symbol.st_info) == STT_FUNC;
       const std::uint64_t address = function && header.e_machine == EM_ARM ? symbol.st_value & ~std::uint64_t{1} : symbol.st_value;
-      result.try_emplace(std::string(rest.substr(0, rest.find('\0'))), ElfSymbol{address, symbol.st_size, function});
+      result.try_emplace(std::string(rest.substr(0, rest.find('\0'))),
+                         ElfSymbol{address, symbol.st_size, function, ELF32_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC});
     }
   }
   return result;

@@ -12,6 +12,7 @@ struct ElfSymbol {
   std::uint64_t address = 0;  // without the bit that marks Thumb functions
   std::uint64_t size = 0;
   bool function = false;
+  bool chosen = false;  // an indirect function: the C library chooses one of its forms when the program starts
 };
 
 /// The sizes of a program as the tool `size` of GNU binutils counts them, in bytes.

@@ -73,6 +73,17 @@ std::map<std::string, std::string> function_aliases(const std::map<std::string, 
   return aliases;
 }
 
+std::set<std::string> chosen_functions(const std::map<std::string, ElfSymbol>& symbols) {
+  std::set<std::string> found;
+  for (const auto& [name, symbol] : symbols) {
+    if (!symbol.chosen) continue;
+    const std::string begin = "__" + name + "_";
+    for (auto form = symbols.lower_bound(begin); form != symbols.end() && form->first.starts_with(begin); form++)
+      if (form->second.function) found.insert(form->first);
+  }
+  return found;
+}
+
 std::optional<std::string> disassemble(const Target& target, const std::filesystem::path& elf, std::string_view function) {
   const auto compiler = target_compiler(target);
   if (!compiler) return std::nullopt;

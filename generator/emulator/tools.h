@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,10 @@ std::string by_function(std::string_view listing, const std::map<std::string, El
 
 /// Further names of functions (__aeabi_memcpy and memcpy may be one function), each with the name that by_function uses, the first.
 std::map<std::string, std::string> function_aliases(const std::map<std::string, ElfSymbol>& symbols);
+
+/// All forms of the functions that glibc chooses when a program starts: of memcpy __memcpy_generic, __memcpy_simd. In a static program
+/// it is them that the section .plt jumps to.
+std::set<std::string> chosen_functions(const std::map<std::string, ElfSymbol>& symbols);
 
 /// The first instruction of a function that stores to the stack, and the distance from the caller's stack pointer down to the lowest
 /// byte that it stores: 8 for `push {r4, lr}`.

@@ -282,8 +282,25 @@ class Lowering {
     const std::string name = fmt::format("k{}_{}", program_.kernels.size(), name_of_kernel(item));
     if (progress_) progress_(done, static_cast<int>(schedule_.items.size()), name);
     KernelSignature signature{name, std::move(arguments), {}};
-    program_.kernels.push_back(kernel_for(item, std::move(signature), backwards));
+    ProgramKernel kernel = kernel_for(item, std::move(signature), backwards);
+    if (const auto same = std::ranges::find_if(program_.kernels, [&](const ProgramKernel& k) { return is_same_function(k, kernel); });
+        same != program_.kernels.end())
+      return it->second = static_cast<int>(same - program_.kernels.begin());
+    program_.kernels.push_back(std::move(kernel));
     return it->second;
+  }
+
+  // Bounds of constants may make no difference: both are one function then.
+  static bool is_same_function(const ProgramKernel& a, const ProgramKernel& b) {
+    if (a.ast != b.ast || a.external != nullptr || b.external != nullptr || a.backwards != b.backwards || a.variables != b.variables)
+      return false;
+    const auto same_argument = [](const KernelArgument& x, const KernelArgument& y) {
+      const auto order = [](const KernelArgument& c) { return c.layout ? c.layout->to_text() : ""; };
+      return x.name == y.name && x.elements == y.elements && x.is_constant == y.is_constant && x.in_words == y.in_words &&
+             order(x) == order(y);
+    };
+    return std::ranges::equal(a.arguments, b.arguments, same_argument) && a.opts == b.opts && a.uops == b.uops &&
+           text_beside_sizes(a) == text_beside_sizes(b);
   }
 
   // Where outputs may lie over parts of inputs, the kernels of a chain run forwards and backwards in turn: the output of one that runs

@@ -372,6 +372,16 @@ TEST(EmulatorTools, PlacesInTheCodeAreNamedByTheirFunction) {
   EXPECT_EQ(function_aliases(symbols), (std::map<std::string, std::string>{{"memcpy", "__aeabi_memcpy"}}));
 }
 
+// glibc's memcpy in a static program: an indirect function, whose forms are functions.
+TEST(EmulatorTools, FormsOfFunctionsThatAreChosenWhenAProgramStarts) {
+  const std::map<std::string, ElfSymbol> symbols = {
+      {"memcpy", {0x40, 0x10, false, true}},     {"__memcpy_generic", {0x80, 0x40, true}}, {"__memcpy_simd", {0xc0, 0x40, true}},
+      {"__memcpy_flags", {0x1000, 8, false}},    {"__memcpyx", {0x200, 0x10, true}},       {"memset", {0x300, 0x10, true}},
+      {"__memset_generic", {0x340, 0x10, true}},
+  };
+  EXPECT_EQ(chosen_functions(symbols), (std::set<std::string>{"__memcpy_generic", "__memcpy_simd"}));
+}
+
 TEST(EmulatorTools, SymbolKinds) {
   const std::vector<std::string> names = {"__aeabi_dadd", "__aeabi_f2d", "__aeabi_idiv",    "__aeabi_uldivmod",
                                           "__adddf3",     "__floatsidf", "__fixdfsi",       "__addsf3",

@@ -69,6 +69,19 @@ TEST_F(Lower, WeightsThatAreNotFiniteHaveAKernelOfTheirOwn) {
   EXPECT_LT(source(0).size(), source(2).size()) << "with the products of padding\n" << source(2);
 }
 
+// Without padding they make no difference: two functions of the same text would be one too many.
+TEST_F(Lower, WhatIsKnownOfWeightsMakesNoSecondFunctionOfTheSameText) {
+  std::vector<double> values = floats({8, 8}, 1).doubles();
+  values[4] = -INFINITY;
+  Tensor x = input("x", {1, 8});
+  for (const Array& weights : {floats({8, 8}, 2), Array::of_doubles(DType::Float32, {8, 8}, values), floats({8, 8}, 3)})
+    x = x.matmul(Tensor::constant(*graph, weights, "w")).relu().contiguous();
+  const Program p = lowered(x, &kC);
+  EXPECT_EQ(p.calls.size(), 3u);
+  EXPECT_EQ(p.kernels.size(), 1u);
+  EXPECT_EQ(count(p, BufferKind::Constant), 3);
+}
+
 TEST_F(Lower, EqualLayersAreOneKernel) {
   Tensor x = input("x", {1, 8});
   for (int layer = 0; layer < 3; layer++) {
