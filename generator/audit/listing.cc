@@ -22,7 +22,8 @@ std::string_view target(std::string_view operands, std::string_view inside) {
 /// (__memcpy_thunderx2): they have jump tables, but no pointers to functions.
 bool has_jump_tables_alone(std::string_view name) {
   if (!name.starts_with("__")) return false;
-  if (name.starts_with("__mem")) return true;
+  for (std::string_view begin : {"__memcpy_", "__memmove_", "__memset_"})
+    if (name.starts_with(begin)) return true;
   for (std::string_view ending : {"sf2", "sf3", "df2", "df3", "si2", "si3", "di2", "di3"})
     if (name.ends_with(ending)) return true;
   return false;

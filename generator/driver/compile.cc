@@ -205,7 +205,7 @@ BegunMeasurement begin_measuring(const CompiledProject& project, const CompileOp
   if (project.measurement) return project.measurement;
   MeasureRequest request{{}, project.probe};
   std::ranges::copy_if(project.files, std::back_inserter(request.files),
-                       [](const EmittedFile& file) { return !file.is_weights && !file.name.ends_with(kSelfTestFile); });
+                       [](const EmittedFile& file) { return !file.is_weights && !file.is_selftest; });
   return options.measure(request);
 }
 

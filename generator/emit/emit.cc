@@ -269,6 +269,10 @@ std::string runtime_file_text(const Project& p, const RuntimeFile& file) {
                       fmt::format("#define ETCH_CONST_SPACE {}\n#define ETCH_CONST_INTEGER {}\n", p.space().name, p.space().integer));
 }
 
+EmittedFile selftest_file(const Project& p) {
+  return {.name = std::string(kSelfTestFile), .text = selftest_source(p, *p.options->selftest), .is_selftest = true};
+}
+
 Project prepared_project(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {
   Project p = make_project(program, plan, options);
   if (p.form->check != nullptr) p.form->check(program, options);
@@ -300,7 +304,7 @@ std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, co
         : file.name == "etch_math.h"            ? uses_math(p) || p.form->math_file
                                                 : file.name.starts_with("etch_runtime") || file.name.starts_with(p.form->runtime))
       files.push_back({std::string(file.name), runtime_file_text(p, file)});
-  if (options.selftest) files.push_back({std::string(kSelfTestFile), selftest_source(p, *options.selftest)});
+  if (options.selftest) files.push_back(selftest_file(p));
   files.push_back({"CMakeLists.txt", build_file(p)});
   add_external_files(program, options.name, files);
   const Report report = make_report(program, plan, options);
@@ -310,7 +314,7 @@ std::vector<EmittedFile> emit(const Program& program, const MemoryPlan& plan, co
 }
 
 EmittedFile emit_selftest(const Program& program, const MemoryPlan& plan, const EmitOptions& options) {
-  return {std::string(kSelfTestFile), selftest_source(prepared_project(program, plan, options), *options.selftest)};
+  return selftest_file(prepared_project(program, plan, options));
 }
 
 }  // namespace etch

@@ -21,6 +21,7 @@ struct EmittedFile {
   std::string text;         // any bytes
   bool is_weights = false;  // the weights themselves: their size is known, and they may be large
   bool is_source = false;   // of kernels: one that is compiled with NAME.c
+  bool is_selftest = false;
 };
 
 /// The form in which the weights are emitted.

@@ -217,8 +217,10 @@ StackGraph graph_of(const std::vector<Source>& sources, const Target& target, co
     StackGraph library = parse_disassembly(by_function(*listing, symbols), *set);
     for (const auto& [name, first] : function_aliases(symbols))
       if (library.contains(first)) library[name] = library[first];
-    if (std::set<std::string> forms = chosen_functions(symbols); !forms.empty() && library.contains(".plt"))
-      library[".plt"] = {0, std::move(forms), false};
+    const std::set<std::string> forms = chosen_functions(symbols);
+    if (!forms.empty() && library.contains(".plt")) library[".plt"] = {0, forms, false};
+    // Armv7's .iplt follows _init, after which objdump names it.
+    if (!forms.empty() && library.contains("_init")) library["_init"].callees.insert(forms.begin(), forms.end());
     graph = merge(graph, library);
   }
   return graph;

@@ -283,17 +283,17 @@ class Lowering {
     if (progress_) progress_(done, static_cast<int>(schedule_.items.size()), name);
     KernelSignature signature{name, std::move(arguments), {}};
     ProgramKernel kernel = kernel_for(item, std::move(signature), backwards);
-    if (const auto same = std::ranges::find_if(program_.kernels, [&](const ProgramKernel& k) { return is_same_function(k, kernel); });
-        same != program_.kernels.end())
-      return it->second = static_cast<int>(same - program_.kernels.begin());
+    std::vector<int>& of_ast = kernels_of_ast_[item.ast];
+    for (int k : of_ast)
+      if (is_same_function(program_.kernels[static_cast<std::size_t>(k)], kernel)) return it->second = k;
+    of_ast.push_back(it->second);
     program_.kernels.push_back(std::move(kernel));
     return it->second;
   }
 
-  // Bounds of constants may make no difference: both are one function then.
+  // Bounds of constants may make no difference to the steps of an AST: both are one function then. Without steps that is not known.
   static bool is_same_function(const ProgramKernel& a, const ProgramKernel& b) {
-    if (a.ast != b.ast || a.external != nullptr || b.external != nullptr || a.backwards != b.backwards || a.variables != b.variables)
-      return false;
+    if (a.code.order.empty() || b.code.order.empty() || a.backwards != b.backwards || a.variables != b.variables) return false;
     const auto same_argument = [](const KernelArgument& x, const KernelArgument& y) {
       const auto order = [](const KernelArgument& c) { return c.layout ? c.layout->to_text() : ""; };
       return x.name == y.name && x.elements == y.elements && x.is_constant == y.is_constant && x.in_words == y.in_words &&
@@ -378,6 +378,7 @@ class Lowering {
   std::map<std::pair<const LazyBuffer*, std::string>, int> constants_;
   std::map<std::uint64_t, std::vector<int>> by_content_;
   std::map<KernelKey, int> kernels_;
+  std::unordered_map<const LazyOp*, std::vector<int>> kernels_of_ast_;  // look-up only
   UniqueNames buffer_names_;
   NodeNames names_;
   std::map<std::string, int> kernels_of_;  // by main node: its number of items

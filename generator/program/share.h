@@ -25,7 +25,7 @@ enum class Sharing {
 /// Only for programs in loops of C whose sizes are fixed; the kernels keep their order.
 void share_kernels(Program& program, const CodegenOptions& codegen, Sharing sharing);
 
-/// The same text for kernels that share_kernels makes one function: all of their steps but for integers.
+/// The same text for kernels that share_kernels makes one function: all of their steps but for integers, and the kinds of their arguments.
 std::string text_beside_sizes(const ProgramKernel& kernel);
 
 }  // namespace etch

@@ -1,6 +1,7 @@
 // The compiler measures a project in the background, from before INTERP computes what the self-test expects to the end of the writing.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -89,6 +90,20 @@ TEST(Measurement, BeginsLaterWhereTheProjectWasCompiledWithout) {
   EXPECT_FALSE(fit_of(project, without).measurement.measured);
 }
 
+// Whose file ends as the self-test's.
+TEST(Measurement, OfAModelThatIsCalledAfterASelfTest) {
+  CompileOptions options = compiling("host");
+  options.import.name = "net_selftest";
+  std::vector<std::string> names;
+  options.measure = [&names](const MeasureRequest& request) -> BegunMeasurement {
+    for (const EmittedFile& file : request.files) names.push_back(file.name);
+    return [](const auto&) -> FitMeasurement { return {std::nullopt, "not asked"}; };
+  };
+  compiled(options);
+  EXPECT_NE(std::ranges::find(names, "net_selftest.c"), names.end());
+  EXPECT_EQ(std::ranges::find(names, "selftest.c"), names.end());
+}
+
 TEST(Measurement, DoesNotBeginWhereNothingCanFit) {
   Events events;
   CompileOptions options = noting(events);
@@ -126,8 +141,7 @@ TEST(Measurement, ByACompilerGoesOnInTheBackground) {
   EXPECT_EQ(to_json(first), to_json(again));
 }
 
-// An error while the compiler runs waits for it, and is told.
-TEST(Measurement, LeavesNothingWhereTheSelfTestFails) {
+TEST(Measurement, IsLetGoWhereTheSelfTestFails) {
   CompileOptions options = compiling("host");
   int begun = 0, ended = 0;
   options.measure = [&](const MeasureRequest&) -> BegunMeasurement {

@@ -209,7 +209,7 @@ TEST(MeasuredSearch, on_this_machine_slow_kernels_are_timed_once) {
   LazyOps ops;
   TwoVariants two(ops, codegen_options(target, kC), {"", "UPCAST 0 2"});
   for (std::size_t v = 0; v < 2; v++)
-    for (std::size_t s = 0; s < 2; s++) note_runs(two.variants[v].kernels[s], fmt::format("runs_{}_{}", v, s), v == 1 ? 20'000'000 : 0);
+    for (std::size_t s = 0; s < 2; s++) note_runs(two.variants[v].kernels[s], fmt::format("runs_{}_{}", v, s), v == 1 ? 100'000'000 : 0);
   EmitOptions emitting;
   emitting.name = "trial";
   emitting.selftest.emplace();
