@@ -84,7 +84,8 @@ std::optional<std::int64_t> stored(const ListedInstruction& i) {
 Flow flow(const ListedInstruction& i) {
   const bool computed = i.operands.find('<') == std::string_view::npos;
   if (is(i.mnemonic, "bx")) return i.operands == "lr" ? Flow::Return : Flow::Pointer;
-  if ((is(i.mnemonic, "blx") && computed) || i.operands.starts_with("pc, [pc")) return Flow::Pointer;
+  const bool loads_pc = i.operands.starts_with("pc, [pc") || i.operands.starts_with("pc, [ip");  // a jump table, or .plt's
+  if ((is(i.mnemonic, "blx") && computed) || loads_pc) return Flow::Pointer;
   if (is(i.mnemonic, "bl") || is(i.mnemonic, "blx")) return Flow::Call;
   if (is(i.mnemonic, "b") || i.mnemonic == "cbz" || i.mnemonic == "cbnz") return Flow::Jump;
   return Flow::Next;

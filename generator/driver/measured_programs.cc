@@ -65,10 +65,7 @@ CompiledProject MeasuredPrograms::compiled(const OptTable& table, std::vector<Me
   options.rows = std::make_shared<const OptTable>(table);
   const Frontend frontend = read_model(options);
   require_tunable(frontend, options);
-  if (!selftest_) {
-    selftest_ = selftest_inputs(frontend, options);
-    add_expected(*selftest_, frontend, options);
-  }
+  if (!selftest_) selftest_ = generated_selftest(frontend, options);
   CompiledProject project = compile_project(frontend, options, selftest_);
   result.push_back({std::nullopt, project.plan.arena_bytes, "", frontend.schedule.choices});
   return project;

@@ -52,6 +52,12 @@ void add_expected(SelfTest& test, const Frontend& frontend, const CompileOptions
   }
 }
 
+SelfTest generated_selftest(const Frontend& frontend, const CompileOptions& options) {
+  SelfTest test = selftest_inputs(frontend, options);
+  add_expected(test, frontend, options);
+  return test;
+}
+
 std::string too_much_to_expect(const Program& program) {
   std::int64_t macs = 0, elements = 0;
   const std::vector<Sint> turns = turns_of_calls(program);

@@ -23,6 +23,9 @@ SelfTest selftest_inputs(const Frontend& frontend, const CompileOptions& options
 /// Adds the outputs that the reference computes. May lower the number of runs, where more of them lead away from finite numbers.
 void add_expected(SelfTest& test, const Frontend& frontend, const CompileOptions& options);
 
+/// Both.
+SelfTest generated_selftest(const Frontend& frontend, const CompileOptions& options);
+
 /// Why the outputs are too much to compute and to write down; empty if they are not.
 std::string too_much_to_expect(const Program& program);
 

@@ -78,8 +78,8 @@ class Tasks {
   }
 
   void add(std::size_t c) {
-    const int number = program_.calls[c].kernel;
-    const ProgramKernel& kernel = program_.kernels[static_cast<std::size_t>(number)];
+    const std::pair number(program_.calls[c].kernel, reference_.calls[c].kernel);
+    const ProgramKernel& kernel = program_.kernels[static_cast<std::size_t>(number.first)];
     if (!is_plain(kernel)) return;
     if (const auto known = task_of_.find(number); known != task_of_.end()) {
       tasks_[known->second.first].subjects[known->second.second].calls++;
@@ -87,7 +87,7 @@ class Tasks {
     }
     Subject subject;
     subject.ast = kernel.ast;
-    subject.arguments = reference_.kernels[static_cast<std::size_t>(reference_.calls[c].kernel)].arguments;
+    subject.arguments = reference_.kernels[static_cast<std::size_t>(number.second)].arguments;
     subject.options = codegen_of(language_, options_);
     subject.options.tuned = nullptr;
     subject.options.backwards = kernel.backwards;
@@ -114,7 +114,9 @@ class Tasks {
   Program reference_, program_;
   std::map<int, Array> contents_;
   std::vector<Task> tasks_;
-  std::map<int, std::pair<std::size_t, std::size_t>> task_of_;  // by kernel: its task, and which of its subjects it is
+  // By kernel: its task, and which of its subjects it is. What is one function by heuristics may be two in a table, whose rows are also
+  // of bounds of constants, as the reference's kernels are.
+  std::map<std::pair<int, int>, std::pair<std::size_t, std::size_t>> task_of_;
   std::map<std::string, std::size_t> alike_;
 };
 

@@ -218,9 +218,8 @@ StackGraph graph_of(const std::vector<Source>& sources, const Target& target, co
     for (const auto& [name, first] : function_aliases(symbols))
       if (library.contains(first)) library[name] = library[first];
     const std::set<std::string> forms = chosen_functions(symbols);
-    if (!forms.empty() && library.contains(".plt")) library[".plt"] = {0, forms, false};
-    // Armv7's .iplt follows _init, after which objdump names it.
-    if (!forms.empty() && library.contains("_init")) library["_init"].callees.insert(forms.begin(), forms.end());
+    for (const char* jumps : {".plt", ".iplt"})
+      if (!forms.empty() && library.contains(jumps)) library[jumps] = {0, forms, false};
     graph = merge(graph, library);
   }
   return graph;

@@ -20,9 +20,30 @@ T record(std::string_view bytes, std::uint64_t at, const std::string& file) {
   return result;
 }
 
+/// The text at an offset, up to its 0; empty beyond the end of the file.
+std::string text_at(std::string_view bytes, std::uint64_t at) {
+  if (at >= bytes.size()) return "";
+  bytes.remove_prefix(at);
+  return std::string(bytes.substr(0, bytes.find('\0')));
+}
+
+/// Jumps to other functions have no symbols: each section of them is one.
+template <class Header, class Section>
+void add_jumps(std::string_view bytes, const std::string& file, std::map<std::string, ElfSymbol>& result) {
+  const auto header = record<Header>(bytes, 0, file);
+  if (header.e_shstrndx >= header.e_shnum) return;
+  const auto names = record<Section>(bytes, header.e_shoff + std::uint64_t{header.e_shstrndx} * header.e_shentsize, file);
+  for (std::uint64_t s = 0; s < header.e_shnum; s++) {
+    const auto section = record<Section>(bytes, header.e_shoff + s * header.e_shentsize, file);
+    const std::string name = text_at(bytes, std::uint64_t{names.sh_offset} + section.sh_name);
+    if (name == ".plt" || name == ".iplt") result.try_emplace(name, ElfSymbol{section.sh_addr, section.sh_size, true});
+  }
+}
+
 template <class Header, class Section, class Symbol>
 std::map<std::string, ElfSymbol> symbols(std::string_view bytes, const std::string& file) {
   std::map<std::string, ElfSymbol> result;
+  add_jumps<Header, Section>(bytes, file, result);
   const auto header = record<Header>(bytes, 0, file);
   for (std::uint64_t s = 0; s < header.e_shnum; s++) {
     const auto table = record<Section>(bytes, header.e_shoff + s * header.e_shentsize, file);
@@ -32,10 +53,9 @@ std::map<std::string, ElfSymbol> symbols(std::string_view bytes, const std::stri
       const auto symbol = record<Symbol>(bytes, table.sh_offset + at, file);
       const std::uint64_t begin = std::uint64_t{names.sh_offset} + symbol.st_name;
       if (symbol.st_name == 0 || begin >= bytes.size()) continue;
-      const std::string_view rest = bytes.substr(begin);
       const bool function = ELF32_ST_TYPE(symbol.st_info) == STT_FUNC;
       const std::uint64_t address = function && header.e_machine == EM_ARM ? symbol.st_value & ~std::uint64_t{1} : symbol.st_value;
-      result.try_emplace(std::string(rest.substr(0, rest.find('\0'))),
+      result.try_emplace(text_at(bytes, begin),
                          ElfSymbol{address, symbol.st_size, function, ELF32_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC});
     }
   }

@@ -25,8 +25,8 @@ struct ImageSize {
 /// Reads a little-endian ELF file of 32 or 64 bits. Throws UserError if `file` is not one.
 ImageSize read_image_size(const std::filesystem::path& file);
 
-/// Every named symbol of a little-endian ELF file of 32 or 64 bits. If a name occurs twice (static functions of two files), the
-/// first one counts. Throws UserError if `file` is not such a file.
+/// Every named symbol of a little-endian ELF file of 32 or 64 bits, and the sections .plt and .iplt as functions. If a name occurs twice
+/// (static functions of two files), the first one counts. Throws UserError if `file` is not such a file.
 std::map<std::string, ElfSymbol> read_elf_symbols(const std::filesystem::path& file);
 
 }  // namespace etch

@@ -29,7 +29,7 @@ std::string by_function(std::string_view listing, const std::map<std::string, El
 std::map<std::string, std::string> function_aliases(const std::map<std::string, ElfSymbol>& symbols);
 
 /// All forms of the functions that glibc chooses when a program starts: of memcpy __memcpy_generic, __memcpy_simd. In a static program
-/// it is them that the section .plt jumps to.
+/// it is them that the section .plt, or .iplt, jumps to.
 std::set<std::string> chosen_functions(const std::map<std::string, ElfSymbol>& symbols);
 
 /// The first instruction of a function that stores to the stack, and the distance from the caller's stack pointer down to the lowest

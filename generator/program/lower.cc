@@ -284,8 +284,12 @@ class Lowering {
     KernelSignature signature{name, std::move(arguments), {}};
     ProgramKernel kernel = kernel_for(item, std::move(signature), backwards);
     std::vector<int>& of_ast = kernels_of_ast_[item.ast];
-    for (int k : of_ast)
-      if (is_same_function(program_.kernels[static_cast<std::size_t>(k)], kernel)) return it->second = k;
+    for (int k : of_ast) {
+      ProgramKernel& known = program_.kernels[static_cast<std::size_t>(k)];
+      if (!is_same_function(known, kernel)) continue;
+      if (known.note.empty()) known.note = kernel.note;
+      return it->second = k;
+    }
     of_ast.push_back(it->second);
     program_.kernels.push_back(std::move(kernel));
     return it->second;

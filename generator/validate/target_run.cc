@@ -100,7 +100,7 @@ std::vector<std::string> symbols_of_model(const std::filesystem::path& dir, cons
   std::ofstream(caller) << "void " << entry << "(void);\nvoid (*volatile etch_keeps)(void) = " << entry
                         << ";\nint main(void) { return etch_keeps == 0; }\n";
   BuildOptions options;
-  options.leave_out = {"selftest.c"};
+  options.leave_out = {std::string(kSelfTestFile)};
   options.extra_sources = {caller};
   const auto with = library_symbols(dir, target, work / "with", options), without = library_symbols(empty, target, work / "without", {});
   std::vector<std::string> more;

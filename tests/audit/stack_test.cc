@@ -235,6 +235,7 @@ TEST(Stack, ListingsOfEveryArchitecture) {
   EXPECT_FALSE(parse_disassembly("00000100 <__divsf3>:\n80000100:\tjr\ta5\n", kRiscV32).at("__divsf3").indirect) << "a jump table";
   EXPECT_FALSE(parse_disassembly("00000100 <__memcpy_simd>:\n100:\tbr\tx3\n", kAArch64).at("__memcpy_simd").indirect) << "a jump table";
   EXPECT_TRUE(parse_disassembly("00000100 <run>:\n100:\tbr\tx3\n", kAArch64).at("run").indirect);
+  EXPECT_TRUE(parse_disassembly("00000100 <.iplt>:\n100:\tldr\tpc, [ip, #3724]!\n", kArm).at(".iplt").indirect);
   const StackGraph divides = parse_disassembly("00000100 <f>:\n100:\tbl\t200 <__aeabi_ldiv0>\n104:\tbl\t300 <__udivmoddi4>\n", kArm);
   EXPECT_EQ(divides.at("f").callees, std::set<std::string>{"__udivmoddi4"}) << "no divisor is 0";
   EXPECT_EQ(instruction_set("thumbv8m.main-none-eabihf"), &kArm);

@@ -120,6 +120,24 @@ TEST_F(Tune, a_stale_row_is_a_note_and_a_damaged_one_an_error) {
   test::expect_error<UserError>([&] { project(damaged); }, "found.opts:3: ");
 }
 
+// A table has a row for each, as its keys know bounds of constants: both are searched, and stay one function.
+TEST_F(Tune, one_function_for_weights_of_other_bounds_is_two_tasks) {
+  const auto weights = [](const char* name, const char* last) {
+    std::string text = std::string("float[8,8] ") + name + " = {";
+    for (int i = 0; i < 63; i++) text += fmt::format("{}.5, ", i % 7);
+    return text + last + "}";
+  };
+  const std::string text = R"(<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,8] x) => (float[1,8] y) <)" +
+                           weights("w1", "0.5") + ", " + weights("w2", "4294967296.5") + "> { h = MatMul(x, w1) y = MatMul(h, w2) }";
+  options_.import.path = write_text_model(work_.path() / "bounds.onnx", text.c_str());
+  EXPECT_EQ(project("").program.kernels.size(), 1u);
+  EXPECT_EQ(tasks_of(read_model(options_), options_).size(), 2u);
+  const OptTable table = found();
+  EXPECT_EQ(table.size(), 2u);
+  EXPECT_EQ(project(table.text()).program.kernels.size(), 1u);
+}
+
 // Kernels that are one function take the same steps, and stay one.
 TEST_F(Tune, kernels_that_share_a_function_are_one_task) {
   const std::size_t apart = tasks_of(read_model(options_), options_).size();

@@ -372,6 +372,15 @@ TEST(EmulatorTools, PlacesInTheCodeAreNamedByTheirFunction) {
   EXPECT_EQ(function_aliases(symbols), (std::map<std::string, std::string>{{"memcpy", "__aeabi_memcpy"}}));
 }
 
+TEST(EmulatorTools, JumpsToOtherFunctionsAreAPlaceOfTheirOwn) {
+  const auto symbols = read_elf_symbols("/proc/self/exe");  // linked to libraries
+  ASSERT_TRUE(symbols.contains(".plt"));
+  EXPECT_TRUE(symbols.at(".plt").function);
+  EXPECT_GT(symbols.at(".plt").size, 0u);
+  const std::map<std::string, ElfSymbol> small = {{"_init", {0x40, 0, true}}, {".iplt", {0x50, 0x20, true}}};
+  EXPECT_EQ(by_function(" 100:\tb.w\t58 <_init+0x18>\n", small), " 100:\tb.w\t58 <.iplt+0x8>\n");
+}
+
 // glibc's memcpy in a static program: an indirect function, whose forms are functions.
 TEST(EmulatorTools, FormsOfFunctionsThatAreChosenWhenAProgramStarts) {
   const std::map<std::string, ElfSymbol> symbols = {

@@ -112,7 +112,6 @@ TEST(Contraction, MatMulsInEveryLayout) {
   }
 }
 
-// (a - zero) * b in int32, summed in int64 or float: a cast between product and sum changes the result if the product wraps.
 // Weights that are one number: the axis of channels is one of neither operand.
 TEST(Contraction, ChannelsOfConstantWeights) {
   constexpr std::int64_t kRows = 20, kChannels = 30, kK = 40;
@@ -136,6 +135,7 @@ TEST(Contraction, ChannelsOfConstantWeights) {
   }
 }
 
+// (a - zero) * b in int32, summed in int64 or float: a cast between product and sum changes the result if the product wraps.
 TEST(Contraction, CastsBetweenProductAndSum) {
   const struct {
     DType in, product, sum;

@@ -310,19 +310,13 @@ TEST(MeasuredSearch, no_sums_are_printed_where_double_is_float) {
   EXPECT_TRUE(measured.outputs[0].sums.empty());
 }
 
-SelfTest expecting_selftest(const test::convs::Net& net) {
-  SelfTest test = selftest_inputs(net.frontend, net.options);
-  add_expected(test, net.frontend, net.options);
-  return test;
-}
-
 // A whole program costs what its run function is counted at, and one with a wrong result costs nothing that is believed.
 TEST(MeasuredSearch, whole_programs_cost_what_a_run_of_them_takes) {
   const Target target = test::board_target("cortex-m4f");
   if (const std::string missing = test::missing_tools(target); !missing.empty()) GTEST_SKIP() << missing;
   std::mt19937 rng(1);
   const test::convs::Net net = test::convs::net_of(test::convs::chain({test::convs::random_conv(rng, 2, 8, 5, 3)}), "cortex-m4f");
-  SelfTest right = expecting_selftest(net), wrong = right;
+  SelfTest right = generated_selftest(net.frontend, net.options), wrong = right;
   Ints values = right.expected[0].ints();
   values[3] ^= 1;
   wrong.expected[0] = Array::of_ints(DType::Int8, right.expected[0].shape(), values);
@@ -349,7 +343,7 @@ TEST(MeasuredSearch, on_this_machine_whole_programs_are_timed) {
   if (const std::string missing = test::missing_compiler_line(target); !missing.empty()) GTEST_SKIP() << missing;
   std::mt19937 rng(1);
   test::convs::Net net = test::convs::net_of(test::convs::chain({test::convs::random_conv(rng, 4, 4, 5, 3, 4)}), "host", true, true, true);
-  SelfTest right = expecting_selftest(net), wrong = right;
+  SelfTest right = generated_selftest(net.frontend, net.options), wrong = right;
   Ints values = right.expected[0].ints();
   values[3] ^= 1;
   wrong.expected[0] = Array::of_ints(DType::Int8, right.expected[0].shape(), values);
