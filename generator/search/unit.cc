@@ -114,22 +114,26 @@ std::vector<double> least_of(const std::vector<Unit>& units, const std::vector<U
   return least;
 }
 
-// Other things that a machine does come and go, so the runs of one unit are apart.
+// Other things that a machine does come and go, so the runs of one unit are apart. A result is handed over after the unit's last run, so
+// that an interrupted search has it.
 void run_timed_units(const Target& target, const std::vector<Unit>& units, int jobs, double limit_s, const UnitDone& done) {
   constexpr int kTurns = 3;
   std::vector<BuiltUnit> built(units.size());
   side_by_side(units.size(), jobs, [&](std::size_t i) { built[i] = build_unit(target, units[i], limit_s); });
   std::vector<UnitRun> kept;
-  for (std::size_t i = 0; i < units.size(); i++) kept.push_back(run_unit(target, units[i], built[i], limit_s));
+  for (std::size_t i = 0; i < units.size(); i++) {
+    kept.push_back(run_unit(target, units[i], built[i], limit_s));
+    if (!kept[i].problem.empty()) done(i, kept[i]);
+  }
   for (int turn = 1; turn < kTurns; turn++) {
     const std::vector<double> least = least_of(units, kept);
     for (std::size_t i = 0; i < units.size(); i++) {
       if (!kept[i].problem.empty()) continue;
       const UnitRun run = run_unit(target, units[i], built[i], limit_s, least);
       if (run.problem.empty()) keep_least(kept[i], run);
+      if (turn + 1 == kTurns) done(i, kept[i]);
     }
   }
-  for (std::size_t i = 0; i < units.size(); i++) done(i, kept[i]);
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ void measure_cores(Context& context) {
       g.output(convolution(g, x, c.channels, c.outputs, c.size, 1, c.groups), DType::Float32, {1, c.outputs, c.image, c.image});
       const fs::path model = context.work / (name + ".onnx"), dir = context.work / name;
       g.write(model);
-      tool({"validate", model.string(), "--name", "model", "--backends", "c", "--target", core.target, "-o", dir.string()});
+      tool({"validate", model.string(), "--name", "model", "--backends", "c", "--target", core.target, "--tuning", "off", "-o",
+            dir.string()});
       const Json report = read_json(dir / "report.json");
       const double macs = report.at("macs").get<double>(), instructions = report.at("instructions").get<double>();
       if (core.limits[i])

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -137,6 +138,30 @@ class TuningCache : public TuningTables {
   }
   // Of one kernel of the two, which is enough where what is kept and what is lost counts.
   std::string cached_kernel(const std::string& table) { return cached(table, {"--kernel", "k0_qlinearconv_conv0"}); }
+
+  // The folder is full of what the search found: compile writes the same with it and without one, with a table and without.
+  void expect_measurements_are_for_tune_alone() const {
+    const auto compiled = [&](const std::string& tuning, const std::string& cache) {
+      const std::filesystem::path out = work_.path() / "out";
+      ProcessOptions options;
+      options.env = {{"ETCH_CACHE", cache}};
+      const ProcessResult result = run_process(
+          {ETCH_BUILD_DIR "/etch", "compile", model_, "--target", "cortex-m4f", "--no-measure", "--tuning", tuning, "-o", out.string()},
+          options);
+      EXPECT_TRUE(result.ok()) << result.err;
+      std::map<std::string, std::string> files;
+      for (const auto& entry : std::filesystem::directory_iterator(out)) files[entry.path().filename().string()] = read_file(entry.path());
+      return files;
+    };
+    std::map<std::string, std::map<std::string, std::string>> of_tables;
+    for (const std::string& tuning : {std::string("off"), table_}) {
+      const auto files = of_tables[tuning] = compiled(tuning, "off");
+      EXPECT_GT(files.size(), 5u);
+      for (const std::string& cache : {cache_.string(), std::string("off")})
+        EXPECT_EQ(compiled(tuning, cache), files) << tuning << " " << cache;
+    }
+    EXPECT_NE(of_tables["off"].at("net.c"), of_tables[table_].at("net.c"));
+  }
   static std::string without_counts(const std::string& out) { return out.substr(0, out.rfind('\n', out.size() - 2)); }
 
   const std::filesystem::path cache_ = work_.path() / "cache";
@@ -150,6 +175,7 @@ TEST_F(TuningCache, a_second_search_measures_nothing_and_finds_the_same) {
   EXPECT_EQ(measured, 0);
   EXPECT_EQ(known, counts_in(first).first + counts_in(first).second);
   EXPECT_EQ(read_file(again_), read_file(table_));
+  expect_measurements_are_for_tune_alone();
   // The tool that is called otherwise, or has other flags, measures for itself.
   std::filesystem::remove(again_);
   const TempDir bin("etch-compiler");

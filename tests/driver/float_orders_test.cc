@@ -53,6 +53,10 @@ TEST_F(FloatOrders, BlocksOfAVector) {
   compile(g, "x86-64-v4");
   EXPECT_EQ(order_of("maxpool_pool"), "1/16");
   EXPECT_EQ(order_of("second.out"), "-1/0") << "the graph's output keeps its order";
+  std::vector<std::string> called;
+  for (const ProgramCall& call : program_.calls) called.push_back(program_.kernels[static_cast<std::size_t>(call.kernel)].name);
+  EXPECT_EQ(called, (std::vector<std::string>{"k0_conv_first", "k1_conv_first_sum", "k2_maxpool_pool", "k3_conv_second"}))
+      << "the first one lays windows of the input side by side; around pooling nothing is laid out anew";
   const Report of_vectors = report();
   EXPECT_NE(to_text(of_vectors).find("\nTensors that do not lie in the order of their axes\n  "), std::string::npos) << to_text(of_vectors);
   EXPECT_NE(to_text(of_vectors).find("  axis 1 innermost in blocks of 16: "), std::string::npos) << to_text(of_vectors);
@@ -73,6 +77,8 @@ TEST_F(FloatOrders, OneVectorOfChannelsIsTheInnermostAxis) {
   g.output(chain(g, 16, 10), DType::Float32, {1, 16, 8, 8});
   compile(g, "x86-64-v4");
   EXPECT_EQ(order_of("maxpool_pool"), "1/0");
+  EXPECT_NE(to_text(report()).find("  axis 1 innermost: "), std::string::npos) << to_text(report());
+  EXPECT_NE(to_json(report()).find("\"innermost_axis\": 1"), std::string::npos) << to_json(report());
 }
 
 Value pointwise(GraphBuilder& g, const Value& in, const std::string& name, std::int64_t from, std::int64_t to) {
@@ -132,8 +138,37 @@ TEST_F(FloatOrders, LanesRunAlongWhatRecurrentLayersWrite) {
     const Value w = g.seeded("w", {directions, gates * hidden, 16}, 16), r = g.seeded("r", {directions, gates * hidden, hidden}, 32);
     g.output(g.node(is_gru ? "GRU" : "LSTM", {x, w, r}, attributes), DType::Float32, {5, directions, 1, hidden});
     compile(g, "x86-64-v4");
-    for (const ProgramKernel& kernel : program_.kernels)
+    int sums = 0;
+    for (const ProgramKernel& kernel : program_.kernels) {
       EXPECT_EQ(kernel.text.source.find("[0] + "), std::string::npos) << kernel.text.source;
+      if (std::ranges::count(kernel.code.order, UOpKind::Phi, &UOp::uop) == 0) continue;
+      sums++;
+      EXPECT_NE(kernel.opts.find("VECTOR"), std::string::npos) << kernel.opts << "\n" << kernel.text.source;
+    }
+    EXPECT_GE(sums, 2) << "of inputs and of states";
+  }
+}
+
+// Bias, residual sum and activation are computed from the sums where these are: no element goes through memory on its way, neither the
+// result's nor an array's, and what is stored are whole vectors.
+TEST_F(FloatOrders, WhatFollowsASumStaysInRegisters) {
+  GraphBuilder g("net", 13);
+  const Value stem = pointwise(g, g.input("x", DType::Float32, {1, 3, 12, 12}), "stem", 3, 32);
+  const Value sum = g.node("Add", {g.conv(stem, "conv", 32, 32, {3, 3}, {1, 1}, {1, 1, 1, 1}), stem}, {}, "sum");
+  g.output(pointwise(g, g.relu(sum), "last", 32, 32), DType::Float32, {1, 32, 12, 12});
+  options_.winograd = Winograd::Off;
+  for (const auto& [target, lanes] : {std::pair{"x86-64-v4", 16}, {"x86-64-v3", 8}, {"cortex-a53", 4}}) {
+    compile(g, target);
+    const auto residual =
+        std::ranges::find_if(program_.kernels, [](const ProgramKernel& k) { return k.name.find("conv") != std::string::npos; });
+    ASSERT_NE(residual, program_.kernels.end());
+    const std::vector<const UOp*>& order = residual->code.order;
+    EXPECT_EQ(std::ranges::count(order, UOpKind::DefineLocal, &UOp::uop), 0) << residual->text.source;
+    EXPECT_GT(std::ranges::count(order, UOpKind::Store, &UOp::uop), 0);
+    for (const UOp* u : order) {
+      if (u->uop == UOpKind::Store) EXPECT_EQ(u->src[2]->lanes, lanes) << residual->text.source;
+      if (u->uop == UOpKind::Load) EXPECT_NE(u->src[0]->number, 0) << residual->text.source;
+    }
   }
 }
 

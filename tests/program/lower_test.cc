@@ -257,6 +257,32 @@ TEST(CodegenOptionsOfTargets, FollowTheDescription) {
   const CodegenOptions v4 = codegen_options(find_target("x86-64-v4", dir), kC);
   EXPECT_EQ(v4.vector_bits, 512);
   EXPECT_EQ(v4.float_registers, 32);
+  EXPECT_FALSE(v4.in_order);
+  EXPECT_TRUE(codegen_options(find_target("cortex-a53", dir), kC).in_order);
+  Target other = find_target("x86-64-v4", dir);
+  other.library_math = {"expf", "erff"};
+  other.cache_bytes = 3 << 20;
+  other.first_cache_bytes = 48 << 10;
+  const CodegenOptions options = codegen_options(other, kC);
+  EXPECT_EQ(options.library_math, other.library_math);
+  EXPECT_EQ(options.cache_bytes, 3 << 20);
+  EXPECT_EQ(options.first_cache_bytes, 48 << 10);
+}
+
+// What a target leaves to its C library is called there, and nothing else.
+TEST_F(Lower, FunctionsAreLeftToTheLibraryWhereTheTargetSaysSo) {
+  Target target = find_target("x86-64-v4", std::filesystem::path(ETCH_SOURCE_DIR) / "targets");
+  const Tensor x = input("x", {64});
+  schedule = create_schedule(*graph, {{"out", x.exp() + x.erf()}});
+  const auto text_for = [&](std::vector<std::string> library) {
+    target.library_math = std::move(library);
+    return lower(graph, schedule, {.language = &kC, .codegen = codegen_options(target, kC)}).kernels.at(0).text.source;
+  };
+  const auto calls = [](const std::string& text, const char* function) { return text.find(function) != std::string::npos; };
+  const std::string own = text_for({}), left = text_for({"expf"});
+  EXPECT_FALSE(calls(own, "expf(")) << own;
+  EXPECT_TRUE(calls(left, "expf(")) << left;
+  EXPECT_FALSE(calls(left, "erff(")) << left;
 }
 
 }  // namespace

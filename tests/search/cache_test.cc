@@ -338,5 +338,27 @@ TEST(Tools, every_flag_and_version_is_in_the_text) {
   EXPECT_EQ(tools_text(target_of_tools(json_of_tools(m4))), text);
 }
 
+// An update of the compiler or of the emulator changes neither its name nor its place.
+TEST(Tools, what_they_say_of_themselves_is_in_the_text) {
+  const TempDir bin("etch-tools");
+  const std::filesystem::path tool = bin.path() / "tool";
+  const auto says = [&](const std::string& version) {
+    write_file(tool, "#!/bin/sh\necho 'tool " + version + "'\n");
+    std::filesystem::permissions(tool, std::filesystem::perms::owner_all);
+  };
+  Target by_compiler = test::target_named("cortex-m4f"), by_emulator = by_compiler, by_linker = by_compiler;
+  by_compiler.toolchain.compilers = {tool.string()};
+  by_emulator.emulator.program = tool.string();
+  by_linker.toolchain.linker = tool.string();
+  for (const Target& target : {by_compiler, by_emulator, by_linker}) {
+    says("1.0");
+    const std::string before = tools_text(target);
+    says("1.1");
+    EXPECT_NE(tools_text(target), before);
+    says("1.0");
+    EXPECT_EQ(tools_text(target), before);
+  }
+}
+
 }  // namespace
 }  // namespace etch

@@ -121,37 +121,43 @@ TEST(MeasuredSearch, on_this_machine_each_kernel_is_timed) {
   }
 }
 
-void store_nowhere(ProgramKernel& kernel) {
-  std::string& text = kernel.text.source;
-  text.insert(text.find("{\n") + 2, "  int *volatile nowhere = 0;\n  *nowhere = 1;\n");
-}
+void begin_with(std::string& text, const std::string& statements) { text.insert(text.find("{\n") + 2, statements); }
 
-// What is in one program with it is measured without it.
-void expect_others_measured(const Target& target) {
+constexpr const char* kStoresNowhere = "  int *volatile nowhere = 0;\n  *nowhere = 1;\n";
+constexpr const char* kNeverEnds = "  for (volatile int wait = 1; wait;) {\n  }\n";
+
+// What is in one program with a kernel that does so is measured without it.
+void expect_others_measured(const Target& target, const char* does, const std::string& problem, double limit_s) {
   LazyOps ops;
   TwoVariants three(ops, codegen_options(target, kC), {"", "UPCAST 0 2", "UPCAST 0 4"});
-  store_nowhere(three.variants[1].kernels[0]);
-  const std::vector<Measured> measured = measure_variants(target, kC, {run_here(target, 2, 60)})(three.task, three.variants);
+  begin_with(three.variants[1].kernels[0].text.source, does);
+  const std::vector<Measured> measured = measure_variants(target, kC, {run_here(target, 2, limit_s)})(three.task, three.variants);
   ASSERT_EQ(measured.size(), 3u);
   for (const std::size_t right : {0, 2}) {
     EXPECT_TRUE(measured[right].cost) << measured[right].problem;
     three.expect_right(measured[right]);
   }
   EXPECT_FALSE(measured[1].cost);
-  EXPECT_NE(measured[1].problem.find("killed by signal 11"), std::string::npos) << measured[1].problem;
+  EXPECT_NE(measured[1].problem.find(problem), std::string::npos) << measured[1].problem;
   EXPECT_TRUE(measured[1].was_stopped);
 }
 
 TEST(MeasuredSearch, a_kernel_that_ends_by_a_signal_here_costs_no_other_one) {
   const Target target = test::board_target("host");
   if (const std::string missing = test::missing_compiler_line(target); !missing.empty()) GTEST_SKIP() << missing;
-  expect_others_measured(target);
+  expect_others_measured(target, kStoresNowhere, "killed by signal 11", 60);
+}
+
+TEST(MeasuredSearch, a_kernel_that_never_ends_here_costs_no_other_one) {
+  const Target target = test::board_target("host");
+  if (const std::string missing = test::missing_compiler_line(target); !missing.empty()) GTEST_SKIP() << missing;
+  expect_others_measured(target, kNeverEnds, "was stopped after 6 s", 6);
 }
 
 TEST(MeasuredSearch, a_kernel_that_ends_by_a_signal_in_the_emulator_costs_no_other_one) {
   const Target target = test::board_target("cortex-a53");
   if (const std::string missing = test::missing_tools(target); !missing.empty()) GTEST_SKIP() << missing;
-  expect_others_measured(target);
+  expect_others_measured(target, kStoresNowhere, "killed by signal 11", 60);
 }
 
 TEST(MeasuredSearch, a_kernel_that_ends_by_a_signal_is_named_and_the_search_goes_on) {
@@ -169,7 +175,7 @@ TEST(MeasuredSearch, a_kernel_that_ends_by_a_signal_is_named_and_the_search_goes
     if (steps.empty() && variants.size() > 1) {
       others--;
       steps = to_text(variants[1].opts);
-      store_nowhere(variants[1].kernels[0]);
+      begin_with(variants[1].kernels[0].text.source, kStoresNowhere);
     }
     return measure(t, variants);
   };
@@ -192,10 +198,7 @@ constexpr const char* kNotes = R"(
   }}
 )";
 
-void note_runs(ProgramKernel& kernel, const std::string& file, int wait) {
-  std::string& text = kernel.text.source;
-  text.insert(text.find("{\n") + 2, fmt::format(kNotes, file, wait));
-}
+void note_runs(std::string& text, const std::string& file, int wait) { begin_with(text, fmt::format(kNotes, file, wait)); }
 
 std::vector<int> noted(const std::filesystem::path& file) {
   std::istringstream lines(read_file(file));
@@ -209,7 +212,8 @@ TEST(MeasuredSearch, on_this_machine_slow_kernels_are_timed_once) {
   LazyOps ops;
   TwoVariants two(ops, codegen_options(target, kC), {"", "UPCAST 0 2"});
   for (std::size_t v = 0; v < 2; v++)
-    for (std::size_t s = 0; s < 2; s++) note_runs(two.variants[v].kernels[s], fmt::format("runs_{}_{}", v, s), v == 1 ? 100'000'000 : 0);
+    for (std::size_t s = 0; s < 2; s++)
+      note_runs(two.variants[v].kernels[s].text.source, fmt::format("runs_{}_{}", v, s), v == 1 ? 100'000'000 : 0);
   EmitOptions emitting;
   emitting.name = "trial";
   emitting.selftest.emplace();
@@ -253,7 +257,7 @@ TEST(MeasuredSearch, on_this_machine_programs_are_beside_each_other) {
   const TempDir work("etch-noted");
   for (std::size_t v = 0; v < 2; v++)
     for (std::size_t s = 0; s < 2; s++)
-      note_runs(two.variants[v].kernels[s], (work.path() / fmt::format("{}{}", v, s)).string(), v == 1 ? 2'000'000 : 0);
+      note_runs(two.variants[v].kernels[s].text.source, (work.path() / fmt::format("{}{}", v, s)).string(), v == 1 ? 2'000'000 : 0);
   const std::vector<Measured> measured =
       measure_variants(target, kC, {.run = run_here(target, 2, 300), .least_units = 2})(two.task, two.variants);
   ASSERT_EQ(measured.size(), 2u);
@@ -353,6 +357,41 @@ TEST(MeasuredSearch, on_this_machine_whole_programs_are_timed) {
   ASSERT_EQ(measured.size(), 2u);
   EXPECT_TRUE(measured[0].cost && is_timed(*measured[0].cost) && measured[0].cost->code_bytes > 0) << measured[0].problem;
   EXPECT_FALSE(measured[1].cost);
+}
+
+// What fails is known after its first run, what is right after its last one, while others are still timed: a search that is interrupted
+// then has these results.
+TEST(MeasuredSearch, on_this_machine_results_are_handed_over_as_they_come) {
+  const Target target = test::target_named("host");
+  if (const std::string missing = test::missing_compiler_line(target); !missing.empty()) GTEST_SKIP() << missing;
+  std::mt19937 rng(1);
+  const test::convs::Net net = test::convs::net_of(test::convs::chain({test::convs::random_conv(rng, 4, 4, 5, 3, 4)}), "host");
+  SelfTest right = generated_selftest(net.frontend, net.options), wrong = right;
+  Ints values = right.expected[0].ints();
+  values[3] ^= 1;
+  wrong.expected[0] = Array::of_ints(DType::Int8, right.expected[0].shape(), values);
+  const TempDir work("etch-noted");
+  std::vector<std::vector<EmittedFile>> projects;
+  for (const SelfTest& test : {right, wrong, right}) {
+    projects.push_back(compile_project(net.frontend, net.options, test).files);
+    std::string& text = std::ranges::find(projects.back(), "net.c", &EmittedFile::name)->text;
+    const std::size_t run = text.find("net_run(");
+    std::string body = text.substr(run);
+    note_runs(body, (work.path() / std::to_string(projects.size() - 1)).string(), 0);
+    text = text.substr(0, run) + body;
+  }
+  std::vector<Unit> units;
+  for (const auto& files : projects) units.push_back({.files = files, .functions = {"net_run"}, .is_whole = true});
+  const auto processes = [&](int project) {
+    const std::vector<int> runs = noted(work.path() / std::to_string(project));
+    return std::set<int>(runs.begin(), runs.end()).size();
+  };
+  std::vector<std::vector<std::size_t>> seen;  // the unit, and in how many processes the first and the last one had run by then
+  run_here(target, 2, 60)(units, [&](std::size_t unit, const UnitRun& run) {
+    EXPECT_EQ(run.problem.empty(), unit != 1) << run.problem;
+    seen.push_back({unit, processes(0), unit == 1 ? 0 : processes(2)});
+  });
+  EXPECT_EQ(seen, (std::vector<std::vector<std::size_t>>{{1, 1, 0}, {0, 3, 2}, {2, 3, 3}}));
 }
 
 }  // namespace
