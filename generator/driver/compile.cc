@@ -87,6 +87,15 @@ std::function<bool(const TwoProducts&)> fits_of(const CodegenOptions& codegen) {
   };
 }
 
+// In tiles of two vectors beside each other. What the blocks before have come to takes memory.
+LongSums long_sums_of(const CompileOptions& options) {
+  const bool is_for_speed = options.optimize && !options.overlap && options.sharing != Sharing::All;
+  if (!is_for_speed || !has_vectors(options) || !has_memory_to_spare(options.target)) return {};
+  const CodegenOptions codegen = codegen_options(options.target, language_of(options.target));
+  const std::int64_t columns = codegen.vector_bits / 32;
+  return {static_cast<std::int64_t>(most_of_turn(codegen)) / (2 * columns * bytes_of(DType::Float32)), columns};
+}
+
 Winograd winograd_of(const CompileOptions& options) {
   if (options.winograd) return *options.winograd;
   const bool pays =
@@ -242,6 +251,7 @@ Frontend read_model(const CompileOptions& options) {
   // Where RAM is the goal, none is to spare anywhere.
   if (options.overlap || !has_memory_to_spare(options.target)) import.may_take_memory = false;
   if (fuses_horizontally(options)) import.fit_together = fits_of(codegen_options(options.target, language_of(options.target)));
+  import.long_sums = long_sums_of(options);
   return schedule_model(import_onnx(import), options);
 }
 

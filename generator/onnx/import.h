@@ -70,6 +70,8 @@ struct ImportOptions {
   bool may_take_memory = true;
   /// Whether one kernel of a loop does two products, faster than two kernels; empty: there are no such kernels. The driver asks the target.
   std::function<bool(const TwoProducts&)> fit_together = {};
+  /// Which sums are cut into blocks. The driver asks the target.
+  LongSums long_sums = {};
   /// Kernels are started one by one on a device that does much at once: few of them are better than little work. The driver asks the
   /// target.
   bool has_grid = false;

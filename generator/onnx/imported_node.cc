@@ -125,6 +125,7 @@ ImportedNode ImportedNode::with_inputs(std::vector<const Value*> inputs) const {
   node.set_has_grid(has_grid_);
   node.set_may_take_memory(may_take_memory_);
   node.set_fit_together(fit_together_);
+  node.set_long_sums(long_sums_);
   return node;
 }
 

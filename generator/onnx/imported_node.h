@@ -34,6 +34,7 @@ class ImportedNode final : public NodeContext {
   bool has_grid() const override { return has_grid_; }
   bool may_take_memory() const override { return may_take_memory_; }
   bool fit_together(const TwoProducts& products) const override { return fit_together_ && fit_together_(products); }
+  LongSums long_sums() const override { return long_sums_; }
 
   int input_count() const override { return static_cast<int>(inputs_.size()); }
   int output_count() const override;
@@ -68,6 +69,7 @@ class ImportedNode final : public NodeContext {
   void set_has_grid(bool has) { has_grid_ = has; }
   void set_may_take_memory(bool may) { may_take_memory_ = may; }
   void set_fit_together(std::function<bool(const TwoProducts&)> fit) { fit_together_ = std::move(fit); }
+  void set_long_sums(const LongSums& sums) { long_sums_ = sums; }
 
   std::string size_help(const std::vector<Sint>& sizes) const override;
   [[noreturn]] void fail(const std::string& what, const std::string& help = "") const override;
@@ -105,6 +107,7 @@ class ImportedNode final : public NodeContext {
   bool has_grid_ = false;
   bool may_take_memory_ = false;
   std::function<bool(const TwoProducts&)> fit_together_;
+  LongSums long_sums_;
 };
 
 }  // namespace etch

@@ -22,6 +22,12 @@ struct TwoProducts {
   std::int64_t rows = 0, other_length = 0, others = 0;  // of the several
 };
 
+/// Sums of products of floats with constant weights that are too long for the second cache.
+struct LongSums {
+  std::int64_t longest = 0;  // elements; of more the cache does not hold the weights that kernels read again for other rows. 0: it does
+  std::int64_t columns = 1;  // that a kernel computes side by side
+};
+
 /// One node while it is imported. It remembers which attributes the operator function asked for: if the node has another one, that is
 /// an error after the call, so that no attribute is ignored silently.
 class NodeContext {
@@ -36,6 +42,7 @@ class NodeContext {
   virtual bool may_take_memory() const = 0;  // more RAM than the operator needs, where that makes it faster
   /// Whether one kernel of a loop may do two products, and does so faster than two.
   virtual bool fit_together(const TwoProducts& products) const = 0;
+  virtual LongSums long_sums() const = 0;
 
   virtual int input_count() const = 0;
   virtual int output_count() const = 0;      // as the node lists them (trailing empty names not counted)

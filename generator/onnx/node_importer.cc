@@ -72,6 +72,7 @@ std::optional<std::vector<Value>> NodeImporter::outputs(const NodeProto& proto, 
   node.set_has_grid(options_.has_grid);
   node.set_may_take_memory(options_.may_take_memory);
   node.set_fit_together(options_.fit_together);
+  node.set_long_sums(options_.long_sums);
   const OriginScope origin(*result_.graph, name, proto.op_type());
   if (custom == nullptr) require_schema(node, proto);
   if (!known) return std::nullopt;

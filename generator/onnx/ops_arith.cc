@@ -1,5 +1,6 @@
 // Arithmetic with several operands, matrix products, Clip.
 #include "ir/lazyop.h"
+#include "onnx/matrix_product.h"
 #include "onnx/operators.h"
 #include "onnx/ops_common.h"
 
@@ -66,7 +67,7 @@ Outputs clip(NodeContext& node) {
 Outputs matmul(NodeContext& node) {
   require_inputs(node, 2, 2);
   require_same_type(node, 0, 1);
-  return {node.input(0).matmul(node.input(1))};
+  return {matrix_product(node, node.input(0), node.input(1))};
 }
 
 Outputs gemm(NodeContext& node) {
@@ -83,7 +84,7 @@ Outputs gemm(NodeContext& node) {
     }
     return factor == 1.0 ? x : x * number(x, factor);
   };
-  Tensor result = scaled(a.matmul(b), alpha, "alpha");
+  Tensor result = scaled(matrix_product(node, a, b), alpha, "alpha");
   if (node.has_input(2)) {
     require_same_type(node, 0, 2);
     const Tensor c = scaled(node.input(2), beta, "beta");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lazy/graph.h"
 #include "onnx/types.h"
 
 namespace etch::operators {
@@ -119,6 +120,14 @@ Tensor move_axis(const Tensor& x, int from, int to) {
 }
 
 Tensor widened(const Tensor& x) { return x.dtype() == DType::Float16 || x.dtype() == DType::BFloat16 ? x.cast(DType::Float32) : x; }
+
+bool is_given(const Tensor& x) {
+  const LazyBuffer* base = x.buffer()->base;
+  if (base->kind == LazyKind::Contiguous) base = base->src[0]->base;
+  return base->kind == LazyKind::Data;
+}
+
+Tensor as_own_constant(const Tensor& part) { return is_given(part) && !shows_base(part.buffer()) ? part.contiguous() : part; }
 
 Tensor is_nan(const Tensor& x) {
   if (!is_float(x.dtype())) return Tensor::full(x.graph(), x.shape(), Scalar::of_int(DType::Bool, 0));

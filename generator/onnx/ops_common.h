@@ -52,6 +52,10 @@ Tensor positions(LazyGraph& graph, const Sint& size, int axis, int rank, DType d
 Tensor move_axis(const Tensor& x, int from, int to);
 /// x in float32 if it is of a 16-bit float type: for sums and products that round only once, at the end.
 Tensor widened(const Tensor& x);
+/// Whether it is known before a run, in whatever order it is seen.
+bool is_given(const Tensor& x);
+/// A part of a constant as one of its own: kernels lay out constants that they read as a whole.
+Tensor as_own_constant(const Tensor& part);
 /// true where x is NaN; for integers a constant false.
 Tensor is_nan(const Tensor& x);
 

@@ -66,16 +66,6 @@ struct State {
 /// One step: `x` [B, gates * H] is input times weights plus biases.
 using CellStep = State (*)(const Layer&, const Tensor& x, const State&);
 
-/// Whether it is known before a run, in whatever order it is seen.
-bool is_given(const Tensor& x) {
-  const LazyBuffer* base = x.buffer()->base;
-  if (base->kind == LazyKind::Contiguous) base = base->src[0]->base;
-  return base->kind == LazyKind::Data;
-}
-
-/// A part of a constant as one of its own: kernels lay out constants that they read as a whole.
-Tensor as_own_constant(const Tensor& part) { return is_given(part) && !shows_base(part.buffer()) ? part.contiguous() : part; }
-
 State rnn_step(const Layer& layer, const Tensor& x, const State& state) {
   return {layer.apply(0, x + state.h.matmul(layer.recurrent)), Tensor()};
 }
