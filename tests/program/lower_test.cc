@@ -276,7 +276,10 @@ TEST_F(Lower, FunctionsAreLeftToTheLibraryWhereTheTargetSaysSo) {
   schedule = create_schedule(*graph, {{"out", x.exp() + x.erf()}});
   const auto text_for = [&](std::vector<std::string> library) {
     target.library_math = std::move(library);
-    return lower(graph, schedule, {.language = &kC, .codegen = codegen_options(target, kC)}).kernels.at(0).text.source;
+    LowerOptions options;
+    options.language = &kC;
+    options.codegen = codegen_options(target, kC);
+    return lower(graph, schedule, options).kernels.at(0).text.source;
   };
   const auto calls = [](const std::string& text, const char* function) { return text.find(function) != std::string::npos; };
   const std::string own = text_for({}), left = text_for({"expf"});
