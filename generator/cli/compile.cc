@@ -205,7 +205,7 @@ int inspect(const CompileArgs& args, Progress& progress) {
   options.selftest = false;
   const DebugOptions debug = debug_options(args.debug, progress);
   progress.step("reading " + args.model.filename().string());
-  ImportedModel model = inspect_onnx(options.import);
+  ImportedModel model = inspect_onnx(import_options(options));
   if (!model.problems.empty()) {
     progress.clear();
     if (args.json)

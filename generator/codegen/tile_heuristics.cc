@@ -334,10 +334,13 @@ std::optional<std::int64_t> distance_of_rows(const Kernel& plain, const Tile& ti
 }
 
 // Whether vectors of few sums wait for what each step reads from beyond the first cache. Processors foresee what an instruction will load
-// in its next turn: if turns are long, that is early enough.
+// in its next turn: if turns are long, that is early enough. Compilers load what several steps read at once, for which there have to be
+// registers beside the sums.
 bool waits_for_vectors(const Kernel& k, const Tile& tile) {
-  return tile.lanes > 1 && tile.rows > 1 && tile.rows * tile.registers <= kSumsOfWindow && k.count(AxisKind::Reduce) == 1 &&
-         tile.bytes > static_cast<double>(k.options().first_cache_bytes);
+  constexpr int kBesideSums = 4;
+  const std::int64_t sums = tile.rows * tile.registers;
+  return tile.lanes > 1 && tile.rows > 1 && sums <= kSumsOfWindow && sums + kBesideSums <= k.options().float_registers &&
+         k.count(AxisKind::Reduce) == 1 && tile.bytes > static_cast<double>(k.options().first_cache_bytes);
 }
 
 // Another axis of a small window along which rows read elements in common, each of which is then loaded once for all of them, if there are

@@ -87,13 +87,16 @@ std::function<bool(const TwoProducts&)> fits_of(const CodegenOptions& codegen) {
   };
 }
 
-// In tiles of two vectors beside each other. What the blocks before have come to takes memory.
+// Kernels compute two vectors of columns side by side, whose weights half of the cache holds; or that much of a block that other things
+// stay there too. Blocks take memory: of what those before have come to.
 LongSums long_sums_of(const CompileOptions& options) {
   const bool is_for_speed = options.optimize && !options.overlap && options.sharing != Sharing::All;
-  if (!is_for_speed || !has_vectors(options) || !has_memory_to_spare(options.target)) return {};
   const CodegenOptions codegen = codegen_options(options.target, language_of(options.target));
-  const std::int64_t columns = codegen.vector_bits / 32;
-  return {static_cast<std::int64_t>(most_of_turn(codegen)) / (2 * columns * bytes_of(DType::Float32)), columns};
+  if (!is_for_speed || codegen.vector_bits == 0 || !has_vectors(options) || !has_memory_to_spare(options.target)) return {};
+  const int bytes = 2 * codegen.vector_bits / 8;
+  return {.longest = codegen.cache_bytes / 2 / bytes,
+          .block = static_cast<std::int64_t>(most_of_turn(codegen)) / bytes,
+          .lanes = codegen.vector_bits / 32};
 }
 
 Winograd winograd_of(const CompileOptions& options) {
@@ -244,15 +247,19 @@ void read_tables(CompileOptions& options) {
   options.target.tuning.clear();
 }
 
-Frontend read_model(const CompileOptions& options) {
-  if (options.step) options.step("reading " + options.import.path.filename().string(), 0, 0);
+ImportOptions import_options(const CompileOptions& options) {
   ImportOptions import = options.import;
   import.has_grid = language_of(options.target).grid;
   // Where RAM is the goal, none is to spare anywhere.
   if (options.overlap || !has_memory_to_spare(options.target)) import.may_take_memory = false;
   if (fuses_horizontally(options)) import.fit_together = fits_of(codegen_options(options.target, language_of(options.target)));
   import.long_sums = long_sums_of(options);
-  return schedule_model(import_onnx(import), options);
+  return import;
+}
+
+Frontend read_model(const CompileOptions& options) {
+  if (options.step) options.step("reading " + options.import.path.filename().string(), 0, 0);
+  return schedule_model(import_onnx(import_options(options)), options);
 }
 
 CodegenOptions codegen_of(const Language& language, const CompileOptions& options) {

@@ -90,8 +90,10 @@ struct Frontend {
 /// Reads the tables that `options` name into their rows, so that each is read once; they name none afterwards.
 void read_tables(CompileOptions& options);
 
-/// The model of `options.import`, scheduled for their target. Operators may take more memory (ImportOptions) only where that says so and
-/// the target has memory to spare, but never with `overlap`. UserError for what the file or the options have that is not accepted.
+/// How a model is imported for the target: operators may take more memory only where options.import says so and the target has memory to
+/// spare, but never with `overlap`.
+ImportOptions import_options(const CompileOptions& options);
+/// The model of `options.import`, scheduled for their target. UserError for what the file or the options have that is not accepted.
 Frontend read_model(const CompileOptions& options);
 /// The second half of read_model, for a model that is imported already.
 Frontend schedule_model(ImportedModel model, const CompileOptions& options);

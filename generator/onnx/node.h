@@ -22,10 +22,12 @@ struct TwoProducts {
   std::int64_t rows = 0, other_length = 0, others = 0;  // of the several
 };
 
-/// Sums of products of floats with constant weights that are too long for the second cache.
+/// Which sums of products of floats with constant weights are added up in blocks, as the second cache does not hold the weights that
+/// kernels read again for other rows.
 struct LongSums {
-  std::int64_t longest = 0;  // elements; of more the cache does not hold the weights that kernels read again for other rows. 0: it does
-  std::int64_t columns = 1;  // that a kernel computes side by side
+  std::int64_t longest = 0;  // elements of a sum that is left whole; 0: all are
+  std::int64_t block = 1;    // elements of a block at most
+  std::int64_t lanes = 1;    // of a vector of float32
 };
 
 /// One node while it is imported. It remembers which attributes the operator function asked for: if the node has another one, that is

@@ -2,6 +2,8 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "lazy/graph.h"
 #include "onnx/custom.h"
@@ -54,7 +56,8 @@ NodeImporter::NodeImporter(const ImportOptions& options, const onnx::ModelProto&
       result_(result),
       dims_(dims),
       place_(options.path.empty() ? "model" : options.path.string()),
-      folder_(options.path.parent_path()) {}
+      folder_(options.path.parent_path()),
+      has_gradients_(std::ranges::any_of(model.graph().node(), [](const NodeProto& node) { return !gradient_target(node).empty(); })) {}
 
 std::optional<std::vector<Value>> NodeImporter::outputs(const NodeProto& proto, const std::string& name, const Values& values) {
   names_.emplace(&proto, name);
@@ -72,7 +75,7 @@ std::optional<std::vector<Value>> NodeImporter::outputs(const NodeProto& proto, 
   node.set_has_grid(options_.has_grid);
   node.set_may_take_memory(options_.may_take_memory);
   node.set_fit_together(options_.fit_together);
-  node.set_long_sums(options_.long_sums);
+  if (!has_gradients_) node.set_long_sums(options_.long_sums);
   const OriginScope origin(*result_.graph, name, proto.op_type());
   if (custom == nullptr) require_schema(node, proto);
   if (!known) return std::nullopt;

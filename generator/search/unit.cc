@@ -114,8 +114,8 @@ std::vector<double> least_of(const std::vector<Unit>& units, const std::vector<U
   return least;
 }
 
-// Other things that a machine does come and go, so the runs of one unit are apart. A result is handed over after the unit's last run, so
-// that an interrupted search has it.
+// Other things that a machine does come and go, so the runs of one unit are apart. In the last turn each result is handed over at once, for
+// a search that is interrupted.
 void run_timed_units(const Target& target, const std::vector<Unit>& units, int jobs, double limit_s, const UnitDone& done) {
   constexpr int kTurns = 3;
   std::vector<BuiltUnit> built(units.size());

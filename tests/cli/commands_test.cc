@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/tempdir.h"
+#include "onnx/builder.h"
 #include "onnx/tensor_file.h"
 #include "support/files.h"
 #include "support/made_once.h"
@@ -186,6 +187,30 @@ TEST_F(Commands, inspect_ops_targets_audit_say_what_they_should) {
     EXPECT_EQ(describe(result), "exit status 0") << row.args[0] << result.err;
     for (const char* part : row.says)
       EXPECT_NE(result.out.find(part), std::string::npos) << row.args[0] << " does not say " << part << "\n" << result.out;
+  }
+}
+
+// Also where the target decides how an operator is imported: inputs of several steps at once, sums in blocks.
+TEST_F(Commands, inspect_tells_the_program_that_compile_writes) {
+  GraphBuilder recurrent("net", 14), sums("net", 13);
+  const auto x = recurrent.input("x", DType::Float32, {100, 1, 64});
+  const auto w = recurrent.seeded("w", {1, 512, 64}, 64), r = recurrent.seeded("r", {1, 512, 128}, 128);
+  recurrent.output(recurrent.node("LSTM", {x, w, r}, {{"hidden_size", 128}}), DType::Float32, {100, 1, 1, 128});
+  const auto rows = sums.input("x", DType::Float32, {32, 20000});
+  sums.output(sums.node("MatMul", {rows, sums.seeded("w", {20000, 32}, 20000)}), DType::Float32, {32, 32});
+  for (const GraphBuilder* g : {&recurrent, &sums}) {
+    const std::string m = (work_.path() / "net.onnx").string(), out = (work_.path() / "out").string();
+    g->write(m);
+    const std::vector<std::string> how{m, "--target", "x86-64-v4", "--no-measure"};
+    std::vector<std::string> inspect{"inspect", "--json"}, compile{"compile", "-o", out};
+    inspect.insert(inspect.end(), how.begin(), how.end());
+    compile.insert(compile.end(), how.begin(), how.end());
+    const ProcessResult told = etch_tool(inspect);
+    ASSERT_TRUE(told.ok() && etch_tool(compile).ok()) << told.err;
+    const auto one = nlohmann::json::parse(told.out), other = nlohmann::json::parse(content(fs::path(out) / "report.json"));
+    EXPECT_GT(other.at("arena_bytes"), 0);
+    for (const char* what : {"arena_bytes", "weights_bytes", "macs", "functions", "kernels"})
+      EXPECT_EQ(one.at(what), other.at(what)) << what;
   }
 }
 

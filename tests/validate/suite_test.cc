@@ -122,8 +122,8 @@ TEST(Suite, TheFolderOfOutputHoldsTheFirstSet) {
     const ProcessResult result = etch_tool(args);
     EXPECT_EQ(describe(result), "exit status 0") << result.err << result.out;
     const std::string text = test::content(out / "selftest.c");
-    EXPECT_NE(text.find("-3"), std::string::npos) << target << text;
-    EXPECT_EQ(text.find("77"), std::string::npos) << target << text;
+    EXPECT_NE(text.find("-3.0f,"), std::string::npos) << target << text;
+    EXPECT_EQ(text.find("77.0f"), std::string::npos) << target << text;
   }
 }
 
