@@ -69,14 +69,19 @@ std::shared_ptr<const OptTable> tuned_opts(const CompileOptions& options) {
 // A target whose second cache is known is no microcontroller.
 bool has_memory_to_spare(const Target& target) { return target.memories.empty() && target.cache_bytes > 0; }
 
-bool has_vectors(const CompileOptions& options) { return options.target.vector.bits > 0 && !language_of(options.target).grid; }
+bool has_vectors(const CompileOptions& options) {
+  return options.target.vector.extensions && options.target.vector.bits > 0 && !language_of(options.target).grid;
+}
+
+// On a processor with vectors and memory to spare, where neither that nor the size of the code counts more.
+bool is_for_speed(const CompileOptions& options) {
+  const bool counts = options.optimize && !options.overlap && options.sharing != Sharing::All;
+  return counts && has_vectors(options) && has_memory_to_spare(options.target);
+}
 
 // Where instructions start as soon as what they need is there, so that some wait for memory while others multiply. Workers share one
 // loop of a kernel.
-bool fuses_horizontally(const CompileOptions& options) {
-  const bool is_for_speed = options.optimize && !options.overlap && options.sharing != Sharing::All && options.workers == 1;
-  return is_for_speed && has_vectors(options) && has_memory_to_spare(options.target) && !options.target.in_order;
-}
+bool fuses_horizontally(const CompileOptions& options) { return is_for_speed(options) && options.workers == 1 && !options.target.in_order; }
 
 // Of what one product waits for a good part is not in the first cache, and there is room in the others for what the second one reads.
 std::function<bool(const TwoProducts&)> fits_of(const CodegenOptions& codegen) {
@@ -87,12 +92,11 @@ std::function<bool(const TwoProducts&)> fits_of(const CodegenOptions& codegen) {
   };
 }
 
-// Kernels compute two vectors of columns side by side, whose weights half of the cache holds; or that much of a block that other things
-// stay there too. Blocks take memory: of what those before have come to.
+// Kernels compute two vectors of columns side by side. A sum whose weights for these fill more than half of the cache is cut into blocks
+// that leave room for what else is read meanwhile.
 LongSums long_sums_of(const CompileOptions& options) {
-  const bool is_for_speed = options.optimize && !options.overlap && options.sharing != Sharing::All;
+  if (!is_for_speed(options)) return {};
   const CodegenOptions codegen = codegen_options(options.target, language_of(options.target));
-  if (!is_for_speed || codegen.vector_bits == 0 || !has_vectors(options) || !has_memory_to_spare(options.target)) return {};
   const int bytes = 2 * codegen.vector_bits / 8;
   return {.longest = codegen.cache_bytes / 2 / bytes,
           .block = static_cast<std::int64_t>(most_of_turn(codegen)) / bytes,
@@ -249,11 +253,11 @@ void read_tables(CompileOptions& options) {
 
 ImportOptions import_options(const CompileOptions& options) {
   ImportOptions import = options.import;
-  import.has_grid = language_of(options.target).grid;
+  import.target.has_grid = language_of(options.target).grid;
   // Where RAM is the goal, none is to spare anywhere.
-  if (options.overlap || !has_memory_to_spare(options.target)) import.may_take_memory = false;
-  if (fuses_horizontally(options)) import.fit_together = fits_of(codegen_options(options.target, language_of(options.target)));
-  import.long_sums = long_sums_of(options);
+  if (options.overlap || !has_memory_to_spare(options.target)) import.target.may_take_memory = false;
+  if (fuses_horizontally(options)) import.target.fit_together = fits_of(codegen_options(options.target, language_of(options.target)));
+  import.target.long_sums = long_sums_of(options);
   return import;
 }
 

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,15 +65,7 @@ struct ImportOptions {
   std::vector<std::vector<std::vector<std::int64_t>>> examples = {};
   /// Operators that functions in C compute.
   std::vector<CustomOperator> customs = {};
-  /// Operators may take more RAM where that makes them faster. The driver takes this away where the target has none to spare.
-  bool may_take_memory = true;
-  /// Whether one kernel of a loop does two products, faster than two kernels; empty: there are no such kernels. The driver asks the target.
-  std::function<bool(const TwoProducts&)> fit_together = {};
-  /// Which sums are cut into blocks. The driver asks the target.
-  LongSums long_sums = {};
-  /// Kernels are started one by one on a device that does much at once: few of them are better than little work. The driver asks the
-  /// target.
-  bool has_grid = false;
+  TargetTraits target = {};
   /// The prefix of the emitted names; empty: the file's name, or its folder's name if the file is model.onnx.
   std::string name = {};
 };

@@ -122,10 +122,7 @@ ImportedNode::ImportedNode(const onnx::NodeProto& node, std::string place, int o
 ImportedNode ImportedNode::with_inputs(std::vector<const Value*> inputs) const {
   ImportedNode node(node_, place_, opset_, graph_, std::move(inputs), folder_, dims_);
   node.set_recompute(recompute_);
-  node.set_has_grid(has_grid_);
-  node.set_may_take_memory(may_take_memory_);
-  node.set_fit_together(fit_together_);
-  node.set_long_sums(long_sums_);
+  node.set_target(target_);
   return node;
 }
 

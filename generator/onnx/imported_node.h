@@ -31,10 +31,7 @@ class ImportedNode final : public NodeContext {
   const std::string& op_type() const override;
   int opset() const override { return opset_; }
   LazyGraph& graph() const override { return graph_; }
-  bool has_grid() const override { return has_grid_; }
-  bool may_take_memory() const override { return may_take_memory_; }
-  bool fit_together(const TwoProducts& products) const override { return fit_together_ && fit_together_(products); }
-  LongSums long_sums() const override { return long_sums_; }
+  const TargetTraits& target() const override { return target_; }
 
   int input_count() const override { return static_cast<int>(inputs_.size()); }
   int output_count() const override;
@@ -66,10 +63,7 @@ class ImportedNode final : public NodeContext {
     return recompute_(*this, name, instead);
   }
 
-  void set_has_grid(bool has) { has_grid_ = has; }
-  void set_may_take_memory(bool may) { may_take_memory_ = may; }
-  void set_fit_together(std::function<bool(const TwoProducts&)> fit) { fit_together_ = std::move(fit); }
-  void set_long_sums(const LongSums& sums) { long_sums_ = sums; }
+  void set_target(const TargetTraits& target) { target_ = target; }
 
   std::string size_help(const std::vector<Sint>& sizes) const override;
   [[noreturn]] void fail(const std::string& what, const std::string& help = "") const override;
@@ -104,10 +98,7 @@ class ImportedNode final : public NodeContext {
   const std::vector<ImportedDim>& dims_;
   std::set<std::string> asked_;
   Recompute recompute_;
-  bool has_grid_ = false;
-  bool may_take_memory_ = false;
-  std::function<bool(const TwoProducts&)> fit_together_;
-  LongSums long_sums_;
+  TargetTraits target_;
 };
 
 }  // namespace etch

@@ -3,6 +3,7 @@
 #include "lazy/graph.h"
 #include "lazy/tape.h"
 #include "onnx/ops_common.h"
+#include "shape/int_math.h"
 
 namespace etch::operators {
 namespace {
@@ -12,7 +13,12 @@ constexpr std::int64_t kFewestColumns = 16;    // of fewer lanes run along the s
 constexpr std::int64_t kBlockMultiple = 16;    // the length of a block is a multiple of this
 constexpr std::int64_t kPartThatIsAdded = 16;  // one column of so many may be computed for nothing
 
-std::int64_t rounded_up(std::int64_t n, std::int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+/// So many columns that whole vectors, and where that is no burden whole tiles, have them; 0 if that would add too many.
+std::int64_t padded_columns(const LongSums& sums, std::int64_t columns) {
+  for (const std::int64_t multiple : {2 * sums.lanes, sums.lanes})
+    if (const std::int64_t padded = ceil_div(columns, multiple) * multiple; padded - columns <= columns / kPartThatIsAdded) return padded;
+  return 0;
+}
 
 /// Of a times b: the length of a block of the sums; 0 if they are not cut.
 std::int64_t block_of(const LongSums& sums, const Tensor& a, const Tensor& b) {
@@ -22,16 +28,10 @@ std::int64_t block_of(const LongSums& sums, const Tensor& a, const Tensor& b) {
   const bool shows_all = b.buffer()->st.size() == b.buffer()->base->st.size();  // what is repeated would take memory for each copy
   if (!is_given(b) || !shows_all || a.buffer()->base->constant) return 0;
   if (rows.as_int() < kFewestRows || b.dim(1).as_int() < kFewestColumns || sum.as_int() <= sums.longest) return 0;
-  const std::int64_t blocks = (sum.as_int() - 1) / sums.block + 1;
-  const std::int64_t block = rounded_up((sum.as_int() - 1) / blocks + 1, kBlockMultiple);
+  const std::int64_t blocks = ceil_div(sum.as_int(), sums.block);
+  const std::int64_t block = ceil_div(ceil_div(sum.as_int(), blocks), kBlockMultiple) * kBlockMultiple;
+  if (2 * block < sum.as_int() && padded_columns(sums, b.dim(1).as_int()) == 0) return 0;  // a loop would read the columns one by one
   return block < sum.as_int() ? block : 0;
-}
-
-/// So many columns that whole vectors, and where that is no burden whole tiles, have them; 0 if that would add too many.
-std::int64_t padded_columns(const LongSums& sums, std::int64_t columns) {
-  for (const std::int64_t multiple : {2 * sums.lanes, sums.lanes})
-    if (const std::int64_t padded = rounded_up(columns, multiple); padded - columns <= columns / kPartThatIsAdded) return padded;
-  return 0;
 }
 
 /// a [.., K] times the matrices [K, lanes] that b [K, N] consists of side by side, [N / lanes, K, lanes]: in which order a kernel reads
@@ -61,13 +61,12 @@ Tensor in_turns(const LongSums& sums, const Tensor& a, const Tensor& b, std::int
 }  // namespace
 
 Tensor matrix_product(const NodeContext& node, const Tensor& a, const Tensor& b) {
-  const LongSums sums = node.long_sums();
+  const LongSums& sums = node.target().long_sums;
   const std::int64_t block = block_of(sums, a, b);
   if (block == 0) return a.matmul(b);
   const std::int64_t sum = a.dim(-1).as_int(), turns = (sum - 1) / block, rest = turns * block;
   const auto part = [&](std::int64_t from, std::int64_t to) { return a.slice(-1, from, to).matmul(as_own_constant(b.slice(0, from, to))); };
   if (turns == 1) return part(0, rest) + part(rest, sum);
-  if (padded_columns(sums, b.dim(1).as_int()) == 0) return a.matmul(b);
   return in_turns(sums, a.slice(-1, 0, rest), b.slice(0, 0, rest), turns) + part(rest, sum);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,15 @@ struct LongSums {
   std::int64_t lanes = 1;    // of a vector of float32
 };
 
+/// What operators know of the target; the driver fills it in.
+struct TargetTraits {
+  bool has_grid = false;  // kernels are started one by one on a device that does much at once: few of them are better than little work
+  bool may_take_memory =
+      true;  // more RAM than an operator needs, where that makes it faster; the driver takes it away where none is to spare
+  std::function<bool(const TwoProducts&)> fit_together = {};  // one kernel of a loop does both, faster than two; empty: there are none such
+  LongSums long_sums = {};
+};
+
 /// One node while it is imported. It remembers which attributes the operator function asked for: if the node has another one, that is
 /// an error after the call, so that no attribute is ignored silently.
 class NodeContext {
@@ -40,11 +50,7 @@ class NodeContext {
   virtual const std::string& op_type() const = 0;  // "Conv"
   virtual int opset() const = 0;                   // of the node's domain, as the model imports it
   virtual LazyGraph& graph() const = 0;
-  virtual bool has_grid() const = 0;         // kernels are started one by one on a device that does much at once
-  virtual bool may_take_memory() const = 0;  // more RAM than the operator needs, where that makes it faster
-  /// Whether one kernel of a loop may do two products, and does so faster than two.
-  virtual bool fit_together(const TwoProducts& products) const = 0;
-  virtual LongSums long_sums() const = 0;
+  virtual const TargetTraits& target() const = 0;
 
   virtual int input_count() const = 0;
   virtual int output_count() const = 0;      // as the node lists them (trailing empty names not counted)

@@ -57,7 +57,11 @@ NodeImporter::NodeImporter(const ImportOptions& options, const onnx::ModelProto&
       dims_(dims),
       place_(options.path.empty() ? "model" : options.path.string()),
       folder_(options.path.parent_path()),
-      has_gradients_(std::ranges::any_of(model.graph().node(), [](const NodeProto& node) { return !gradient_target(node).empty(); })) {}
+      target_(options.target) {
+  // A Gradient imports a part of the graph once more, in which no sums are cut: what is equal in both is computed once.
+  if (std::ranges::any_of(model.graph().node(), [](const NodeProto& node) { return !gradient_target(node).empty(); }))
+    target_.long_sums = {};
+}
 
 std::optional<std::vector<Value>> NodeImporter::outputs(const NodeProto& proto, const std::string& name, const Values& values) {
   names_.emplace(&proto, name);
@@ -72,10 +76,7 @@ std::optional<std::vector<Value>> NodeImporter::outputs(const NodeProto& proto, 
   bool known = true;
   std::vector<const Value*> inputs = inputs_of(proto, values, known);
   ImportedNode node(proto, node_place(place_, proto), version_for(proto), *result_.graph, std::move(inputs), folder_, result_.dims);
-  node.set_has_grid(options_.has_grid);
-  node.set_may_take_memory(options_.may_take_memory);
-  node.set_fit_together(options_.fit_together);
-  if (!has_gradients_) node.set_long_sums(options_.long_sums);
+  node.set_target(target_);
   const OriginScope origin(*result_.graph, name, proto.op_type());
   if (custom == nullptr) require_schema(node, proto);
   if (!known) return std::nullopt;

@@ -59,7 +59,7 @@ class NodeImporter {
   const std::map<std::string, Sint>& dims_;
   std::string place_;
   std::filesystem::path folder_;
-  bool has_gradients_;                                   // parts are imported once more, with equal values computed once: as plain products
+  TargetTraits target_;
   std::map<const onnx::NodeProto*, std::string> names_;  // of nodes of the graph, look-up only
   int depth_ = 0, recomputed_nodes_ = 0;
 };

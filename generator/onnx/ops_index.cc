@@ -213,7 +213,7 @@ Outputs top_k(NodeContext& node) {
   if (k < 0 || k > size.min())
     node.fail("k is " + std::to_string(k) + ", the axis has " + to_text(size) + " elements", "k is at most the size of the axis");
   const Tensor rows = move_axis(x, axis, x.rank() - 1);
-  const bool is_counted = node.graph().tape().is_training() || rows.buffer()->constant || node.has_grid();
+  const bool is_counted = node.graph().tape().is_training() || rows.buffer()->constant || node.target().has_grid;
   const bool has_turns = k > 0 && size.is_int() && size.as_int() > kFew && !is_counted;
   const std::optional<Tensor> key = has_turns ? rank_key(rows, largest) : std::nullopt;
   const bool has_blocks = key && k > kWrittenOut && size.as_int() >= kMany;

@@ -157,7 +157,7 @@ struct Run {
 std::int64_t steps_at_once(const NodeContext& node, const Tensor& x) {
   const Sint steps = x.dim(0), batch = x.dim(1);
   const bool is_trained = node.graph().tape().is_training();  // gradients go through one loop
-  if (!node.may_take_memory() || is_trained || !steps.is_int() || !batch.is_int() || batch.as_int() > 2) return 1;
+  if (!node.target().may_take_memory || is_trained || !steps.is_int() || !batch.is_int() || batch.as_int() > 2) return 1;
   constexpr std::array<std::int64_t, 4> kSizes{4, 5, 3, 2};
   const auto divides = [&](std::int64_t size) { return steps.as_int() % size == 0; };
   const auto* const found = std::ranges::find_if(kSizes, divides);
@@ -173,10 +173,10 @@ using Turn = std::function<LoopTurn(Sint t, const Tensor& inputs, const std::vec
 bool multiplies_ahead(const NodeContext& node, const Layer& layer, const Tensor& x, const Tensor& weight, std::int64_t at_once) {
   constexpr std::int64_t kFewestBlocks = 6;
   const bool is_constant = is_given(layer.recurrent) && is_given(weight);
-  if (at_once == 1 || !x.dim(1).is_int(1) || x.dtype() != DType::Float32 || !is_constant) return false;
+  if (!node.target().fit_together || at_once == 1 || !x.dim(1).is_int(1) || x.dtype() != DType::Float32 || !is_constant) return false;
   const std::int64_t inputs = weight.dim(0).as_int(), width = weight.dim(1).as_int();
   if (inputs == 0 || width % at_once != 0 || x.dim(0).as_int() < kFewestBlocks * at_once) return false;
-  return node.fit_together(
+  return node.target().fit_together(
       {.length = layer.hidden, .outputs = layer.outputs_at_once, .rows = at_once, .other_length = inputs, .others = width / at_once});
 }
 

@@ -31,7 +31,7 @@ TEST(RecurrentAhead, InputsOfTheNextStepsAreMultipliedBesideTheState) {
     ImportOptions import;
     import.bytes = test::bytes_of(known.model);
     import.name = "n";
-    import.fit_together = [](const TwoProducts& p) { return run_together(p.length, p.other_length); };
+    import.target.fit_together = [](const TwoProducts& p) { return run_together(p.length, p.other_length); };
     const ImportedModel imported = import_onnx(import);
     std::vector<OutputSpec> outputs;
     for (const ImportedTensor& t : imported.outputs) outputs.push_back({t.name, t.tensor});

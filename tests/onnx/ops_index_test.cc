@@ -186,7 +186,7 @@ TEST(OnnxIndex, TopKTakesTurnsWhereTheyPay) {
   const auto loops_and_items = [](std::int64_t n, std::int64_t k, DType dtype = DType::Int32, bool has_grid = false) {
     const Array x = ints({n}, Ints(static_cast<std::size_t>(n), 1), dtype);
     const std::string bytes = test::bytes_of(test::NodeModel{"TopK", 24, {x, ints({1}, {k})}, {}, 2});
-    const ImportedModel imported = import_onnx({.bytes = bytes, .has_grid = has_grid, .name = "n"});
+    const ImportedModel imported = import_onnx({.bytes = bytes, .target = {.has_grid = has_grid}, .name = "n"});
     const Schedule schedule = create_schedule(*imported.graph, {{"y", imported.outputs.at(1).tensor}});
     return std::pair(schedule.loops.size(), schedule.items.size());
   };

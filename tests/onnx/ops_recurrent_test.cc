@@ -119,7 +119,8 @@ std::string bytes_of_lstm(std::int64_t steps, std::int64_t batch) {
 // multiplied one by one.
 TEST(OnnxRecurrent, InputsOfAFewStepsAreMultipliedAtOnce) {
   const auto lowered = [](std::int64_t steps, bool may_take_memory, std::int64_t batch = 1) {
-    const ImportedModel imported = import_onnx({.bytes = bytes_of_lstm(steps, batch), .may_take_memory = may_take_memory, .name = "n"});
+    const ImportedModel imported =
+        import_onnx({.bytes = bytes_of_lstm(steps, batch), .target = {.may_take_memory = may_take_memory}, .name = "n"});
     return lower(imported.graph, create_schedule(*imported.graph, {{"y", imported.outputs.at(0).tensor}}), {});
   };
   const auto turns = [](const Program& program) {

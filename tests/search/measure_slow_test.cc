@@ -107,10 +107,14 @@ TEST(MeasuredSearch, the_emulated_program_computes_what_plain_loops_compute) {
   }
 }
 
-// What runs on this machine has a time instead of instructions.
-TEST(MeasuredSearch, on_this_machine_each_kernel_is_timed) {
+/// What runs on this machine has a time instead of instructions. The build needs the compiler, so it is there.
+class TimedHere : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(test::missing_compiler_line(target), ""); }
   const Target target = test::target_named("host");
-  if (const std::string missing = test::missing_compiler_line(target); !missing.empty()) GTEST_SKIP() << missing;
+};
+
+TEST_F(TimedHere, each_kernel_is_timed) {
   LazyOps ops;
   const TwoVariants two(ops, codegen_options(target, kC), {"", "UPCAST 0 2"});
   const std::vector<Measured> measured = measure_variants(target, kC, {run_here(target, 2, 300)})(two.task, two.variants);
@@ -142,17 +146,11 @@ void expect_others_measured(const Target& target, const char* does, const std::s
   EXPECT_TRUE(measured[1].was_stopped);
 }
 
-TEST(MeasuredSearch, a_kernel_that_ends_by_a_signal_here_costs_no_other_one) {
-  const Target target = test::board_target("host");
-  if (const std::string missing = test::missing_compiler_line(target); !missing.empty()) GTEST_SKIP() << missing;
+TEST_F(TimedHere, a_kernel_that_ends_by_a_signal_costs_no_other_one) {
   expect_others_measured(target, kStoresNowhere, "killed by signal 11", 60);
 }
 
-TEST(MeasuredSearch, a_kernel_that_never_ends_here_costs_no_other_one) {
-  const Target target = test::board_target("host");
-  if (const std::string missing = test::missing_compiler_line(target); !missing.empty()) GTEST_SKIP() << missing;
-  expect_others_measured(target, kNeverEnds, "was stopped after 20 s", 20);
-}
+TEST_F(TimedHere, a_kernel_that_never_ends_costs_no_other_one) { expect_others_measured(target, kNeverEnds, "was stopped after 20 s", 20); }
 
 TEST(MeasuredSearch, a_kernel_that_ends_by_a_signal_in_the_emulator_costs_no_other_one) {
   const Target target = test::board_target("cortex-a53");
@@ -206,9 +204,7 @@ std::vector<int> noted(const std::filesystem::path& file) {
 }
 
 // What takes far longer than another way runs once, for the self-test, and a second process takes its time from the first one.
-TEST(MeasuredSearch, on_this_machine_slow_kernels_are_timed_once) {
-  const Target target = test::target_named("host");
-  if (const std::string missing = test::missing_compiler_line(target); !missing.empty()) GTEST_SKIP() << missing;
+TEST_F(TimedHere, slow_kernels_are_timed_once) {
   LazyOps ops;
   TwoVariants two(ops, codegen_options(target, kC), {"", "UPCAST 0 2"});
   for (std::size_t v = 0; v < 2; v++)
@@ -249,9 +245,7 @@ TEST(MeasuredSearch, on_this_machine_slow_kernels_are_timed_once) {
 }
 
 // Of a program of a way that is far off in another one nothing is timed again; the best is in three processes, and one for the self-test.
-TEST(MeasuredSearch, on_this_machine_programs_are_beside_each_other) {
-  const Target target = test::target_named("host");
-  if (const std::string missing = test::missing_compiler_line(target); !missing.empty()) GTEST_SKIP() << missing;
+TEST_F(TimedHere, programs_are_beside_each_other) {
   LazyOps ops;
   TwoVariants two(ops, codegen_options(target, kC), {"", "UPCAST 0 2"});
   const TempDir work("etch-noted");
@@ -342,9 +336,7 @@ TEST(MeasuredSearch, whole_programs_cost_what_a_run_of_them_takes) {
 }
 
 // The time is that of other runs than the self-test's: states, and results over inputs, are as that wants them.
-TEST(MeasuredSearch, on_this_machine_whole_programs_are_timed) {
-  const Target target = test::target_named("host");
-  if (const std::string missing = test::missing_compiler_line(target); !missing.empty()) GTEST_SKIP() << missing;
+TEST_F(TimedHere, whole_programs_are_timed) {
   std::mt19937 rng(1);
   test::convs::Net net = test::convs::net_of(test::convs::chain({test::convs::random_conv(rng, 4, 4, 5, 3, 4)}), "host", true, true, true);
   SelfTest right = generated_selftest(net.frontend, net.options), wrong = right;
@@ -361,9 +353,7 @@ TEST(MeasuredSearch, on_this_machine_whole_programs_are_timed) {
 
 // What fails is known after its first run, what is right after its last one, while others are still timed: a search that is interrupted
 // then has these results.
-TEST(MeasuredSearch, on_this_machine_results_are_handed_over_as_they_come) {
-  const Target target = test::target_named("host");
-  if (const std::string missing = test::missing_compiler_line(target); !missing.empty()) GTEST_SKIP() << missing;
+TEST_F(TimedHere, results_are_handed_over_as_they_come) {
   std::mt19937 rng(1);
   const test::convs::Net net = test::convs::net_of(test::convs::chain({test::convs::random_conv(rng, 4, 4, 5, 3, 4)}), "host");
   SelfTest right = generated_selftest(net.frontend, net.options), wrong = right;
