@@ -90,8 +90,8 @@ struct Frontend {
 /// Reads the tables that `options` name into their rows, so that each is read once; they name none afterwards.
 void read_tables(CompileOptions& options);
 
-/// How a model is imported for the target: operators may take more memory only where options.import.target says so and the target has memory to
-/// spare, but never with `overlap`.
+/// How a model is imported for the target: operators may take more memory only where options.import.target says so and the target has
+/// memory to spare, but never with `overlap`.
 ImportOptions import_options(const CompileOptions& options);
 /// The model of `options.import`, scheduled for their target. UserError for what the file or the options have that is not accepted.
 Frontend read_model(const CompileOptions& options);
