@@ -1,6 +1,6 @@
 // Linearizer: several bodies of a tile, INTERIOR. Of windows with borders, most tiles read nothing that is padding. These make a box: of
 // each outer loop some turns. There the variables have the ranges of the box, so that the masks fold away; what is around it, boxes of the
-// same loops, has the other body or, around lanes along a row, two of them.
+// same loops, has the other body or, around lanes along a row, several.
 //
 //   for (y = 1; y < 47; y++) { sum += in[at - 48] * w[0]; ... }
 //   for (border = 0; border < 2; border++)
@@ -12,6 +12,7 @@
 //   for (c = 0; c < 64; c++) out[...] = in[...];
 //   for (c = 64; c < 144; c++) out[...] = in_2[...];
 #include <algorithm>
+#include <functional>
 #include <iterator>
 
 #include "codegen/linearizer_state.h"
@@ -21,7 +22,8 @@ namespace {
 
 // Where most tiles are outside of the box, a second body is only longer.
 constexpr double kLeastShare = 0.4;
-// A third body is worth its text where a tile has so many sums at most.
+constexpr double kLeastShareOfVectors = 0.3;  // masks of some lanes cost more
+// More bodies are worth their text where a tile has so many sums at most.
 constexpr std::int64_t kFewSums = 8;
 constexpr std::int64_t kMostTurns = 4096;  // of a loop whose turns are looked at one by one
 constexpr std::int64_t kMostBoxesOfChoice = 12;
@@ -67,7 +69,14 @@ std::optional<Linearizer::Span> Linearizer::span_without(const Node* mask, int a
   return span;
 }
 
-// Empty if masks leave no box that is worth a body. A mask that no single loop decides stays in both bodies.
+// Vectors lie along the axis, and a tile has few sums of them.
+bool Linearizer::has_bodies_per_border(int axis) const {
+  const int lanes = static_cast<int>(k_.axes().size()) - 1;
+  return lanes_ > 1 && count(copied_axes()) <= kFewSums && k_.root_dim(axis) == k_.root_dim(lanes);
+}
+
+// Empty if masks leave no box that is worth a body. A mask that no single loop decides stays in both bodies; where there are too few tiles
+// without any, those of other loops than that over vectors do, which hide or show a vector as a whole.
 Linearizer::Box Linearizer::find_interior(const std::set<const Node*>& masks) const {
   Box box;
   for (int axis : axes_of(AxisKind::Global)) {
@@ -87,12 +96,19 @@ Linearizer::Box Linearizer::find_interior(const std::set<const Node*>& masks) co
     Span& side = box.at(widest->first);
     side = {std::max(side.first, widest->second.first), std::min(side.second, widest->second.second)};
   }
+  std::erase_if(box, [&](const auto& side) { return side.second == whole(side.first); });
+  const auto is_of_vectors = [&](const auto& side) { return has_bodies_per_border(side.first); };
+  if (std::ranges::none_of(box, is_of_vectors)) return share_of(box) < kLeastShare ? Box{} : box;
+  if (share_of(box) < kLeastShareOfVectors) std::erase_if(box, std::not_fn(is_of_vectors));
+  return share_of(box) < kLeastShareOfVectors ? Box{} : box;
+}
+
+// The part of all tiles that is in the box.
+double Linearizer::share_of(const Box& box) const {
   double share = 1;
-  std::erase_if(box, [&](const auto& side) {
-    share *= static_cast<double>(std::max<std::int64_t>(turns_of(side.second), 0)) / static_cast<double>(turns_of(whole(side.first)));
-    return side.second == whole(side.first);
-  });
-  return share < kLeastShare ? Box{} : box;
+  for (const auto& [axis, side] : box)
+    share *= static_cast<double>(std::max<std::int64_t>(turns_of(side), 0)) / static_cast<double>(turns_of(whole(axis)));
+  return share;
 }
 
 // The turns of a loop in parts: in each of them each mask holds, holds nowhere, or depends on other loops in the same way.
@@ -136,16 +152,13 @@ std::vector<Linearizer::Box> Linearizer::boxes_of_choice(const std::set<const No
 }
 
 // Boxes that cover what is not `interior`: what is in front of it and behind it along each axis, where the axes before are inside. The
-// boxes of a group share a body. Along an axis of lanes the masks of one vector differ: what is around it comes first, as a group of its
-// own, so that the vectors of the others are loaded whole.
+// boxes of a group share a body. Along an axis of lanes the masks of one vector differ: what is around it comes first, as groups of its
+// own, so that the vectors of the others are loaded whole. In front of it and behind it other lanes are masked: two bodies, each with
+// constant masks.
 std::vector<std::vector<Linearizer::Box>> Linearizer::borders_of(const Box& interior) const {
   std::vector<int> axes;
   for (const auto& [axis, side] : interior) axes.push_back(axis);
-  const bool is_short = count(copied_axes()) <= kFewSums;
-  const auto is_of_lanes = [&](int axis) {
-    return is_short && lanes_ > 1 && k_.root_dim(axis) == k_.root_dim(static_cast<int>(k_.axes().size()) - 1);
-  };
-  std::ranges::stable_partition(axes, is_of_lanes);
+  std::ranges::stable_partition(axes, [&](int axis) { return has_bodies_per_border(axis); });
   std::vector<std::vector<Box>> groups(1);
   Box around;
   for (const int axis : axes) around.emplace(axis, whole(axis));
@@ -155,9 +168,9 @@ std::vector<std::vector<Linearizer::Box>> Linearizer::borders_of(const Box& inte
       if (turns_of(part) <= 0) continue;
       groups.back().push_back(around);
       groups.back().back().at(axis) = part;
+      if (has_bodies_per_border(axis)) groups.emplace_back();
     }
     around.at(axis) = side;
-    if (is_of_lanes(axis) && !groups.back().empty() && axes.size() > 1) groups.emplace_back();
   }
   if (groups.back().empty()) groups.pop_back();
   return groups;

@@ -49,6 +49,8 @@ class Linearizer {
   Span whole(int axis) const;
   /// What the variable of the axis is in that turn of its loop.
   std::int64_t value_in_turn(int axis, std::int64_t turn) const;
+  bool has_bodies_per_border(int axis) const;
+  double share_of(const Box& box) const;
   std::vector<std::vector<Box>> borders_of(const Box& interior) const;
   void open_boxes(const std::vector<Box>& boxes);
   const UOp* one_of(const UOp* number, const std::vector<std::int64_t>& values);

@@ -7,6 +7,7 @@
 
 #include "codegen/kernel.h"
 #include "codegen/math.h"
+#include "shape/int_math.h"
 
 namespace etch {
 namespace {
@@ -158,7 +159,7 @@ bool has_inner_vectors(const Kernel& k, const KernelBuf& b, int axis, std::int64
   constexpr std::int64_t kLeast = 4;  // vectors, of which two are at the borders
   const Sint& size = k.axes()[static_cast<std::size_t>(axis)].size;
   if (!size.is_int()) return false;
-  std::int64_t vectors = size.as_int() / lanes;
+  std::int64_t vectors = ceil_div(size.as_int(), lanes);  // the last of which may begin early
   const Sint behind = k.view_stride(b, axis) * size;
   for (int blocks = 0; blocks < k.first_reduce(); blocks++)
     if (const Sint& count = k.axes()[static_cast<std::size_t>(blocks)].size;

@@ -110,10 +110,10 @@ TEST(Heuristics, ReductionsAreVectors) {
 // element of a pooled row is too.
 TEST(Heuristics, LanesRunAlongRowsWithBorders) {
   using namespace test::windows;
-  const auto opts_of = [](std::int64_t width) {
+  const auto opts_of = [](std::int64_t width, int bits = 256) {
     LazyOps ops;
     CodegenOptions options;
-    options.vector_bits = 256;
+    options.vector_bits = bits;
     const LaidWindow w{.channels = 3, .outputs = 3, .height = 8, .width = width, .kernel = 3, .pad = 1, .depthwise = true};
     Kernel kernel(store_of(ops, w, DType::Float32), options);
     tile_optimizations(kernel, arguments_of(w, DType::Float32));
@@ -121,6 +121,8 @@ TEST(Heuristics, LanesRunAlongRowsWithBorders) {
   };
   EXPECT_EQ(opts_of(40), "VECTOR 2 8;UPCAST 2 5;UNROLL 1 0;UNROLL 0 0;INTERIOR;");
   EXPECT_EQ(opts_of(24).substr(0, 11), "VECTOR 2 4;") << opts_of(24) << " of three vectors of 8 two are at borders";
+  EXPECT_EQ(opts_of(28).substr(0, 11), "VECTOR 2 8;") << opts_of(28) << " four, of which the last begins earlier";
+  EXPECT_EQ(opts_of(56, 512).substr(0, 12), "VECTOR 2 16;") << opts_of(56, 512);
   EXPECT_EQ(opts_of(12).find("VECTOR"), std::string::npos) << opts_of(12);
   LazyOps ops;
   CodegenOptions options;
@@ -160,6 +162,19 @@ TEST(Heuristics, LongTurnsWhereWeightsComeFromBeyondTheFirstCache) {
   EXPECT_EQ(opts_of(512, 7), "VECTOR 0 16;UPCAST 1 7;UPCAST 0 2;UNROLL 0 8;");
   EXPECT_EQ(opts_of(128, 7), "VECTOR 0 16;UPCAST 1 7;UPCAST 0 2;");
   EXPECT_EQ(opts_of(512, 14), "VECTOR 0 16;UPCAST 1 14;UPCAST 0 2;") << "28 sums";
+}
+
+// Of a first layer in planes 32 channels and eight pixels: a number is read for two products, and the pixels of a plane are whole columns.
+// One vector and 16 pixels would read a number for each product, and 14 pixels end in columns that overlap.
+TEST(Heuristics, FirstLayersReadLessThanTheyMultiply) {
+  LazyOps ops;
+  CodegenOptions options;
+  options.vector_bits = 512;
+  options.float_registers = 32;
+  const test::windows::LaidWindow w{.channels = 3, .outputs = 64, .height = 224, .width = 224, .kernel = 7, .stride = 2, .pad = 3};
+  Kernel kernel(store_of(ops, w, DType::Float32), options);
+  EXPECT_TRUE(tile_optimizations(kernel, arguments_of(w, DType::Float32)));
+  EXPECT_EQ(applied_text(kernel.applied()).substr(0, 36), "VECTOR 0 16;UPCAST 2 8;UPCAST 0 2;UN") << applied_text(kernel.applied());
 }
 
 // Of 3 x 4 and 9 x 2 vectors, which load about as much for each product, the tile of more sums where there are registers for them.
