@@ -288,8 +288,8 @@ const LazyOp* pooled_load(const LazyOp* reduce);
 /// do not tell.
 std::optional<Sint> stride_inside(const Kernel& kernel, const KernelBuf& buf, int axis);
 
-/// Whether an axis has so many vectors, in all of the blocks that it is in, that those at the borders of `buf`, which are loaded element
-/// by element, are few of them.
+/// Whether an axis has so many vectors, in all of the blocks that it is in, that those at the borders of `buf`, which take more than a
+/// load, are few of them. The last one may begin early.
 bool has_inner_vectors(const Kernel& kernel, const KernelBuf& buf, int axis, std::int64_t lanes);
 
 /// Places an instruction of the target where the kernel has operands for it that are adjacent or can be laid out so. False, and the

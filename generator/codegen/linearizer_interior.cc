@@ -1,6 +1,6 @@
 // Linearizer: several bodies of a tile, INTERIOR. Of windows with borders, most tiles read nothing that is padding. These make a box: of
 // each outer loop some turns. There the variables have the ranges of the box, so that the masks fold away; what is around it, boxes of the
-// same loops, has the other body or, around lanes along a row, several.
+// same loops, has the other body or, around vectors along a row, one for what is in front of it and one for what is behind it.
 //
 //   for (y = 1; y < 47; y++) { sum += in[at - 48] * w[0]; ... }
 //   for (border = 0; border < 2; border++)
@@ -75,8 +75,8 @@ bool Linearizer::has_bodies_per_border(int axis) const {
   return lanes_ > 1 && count(copied_axes()) <= kFewSums && k_.root_dim(axis) == k_.root_dim(lanes);
 }
 
-// Empty if masks leave no box that is worth a body. A mask that no single loop decides stays in both bodies; where there are too few tiles
-// without any, those of other loops than that over vectors do, which hide or show a vector as a whole.
+// Empty if masks leave no box that is worth a body. A mask that no single loop decides stays in all bodies. Where too few tiles are free of
+// masks, the box is of the loop over vectors alone: masks of other loops hide a vector as a whole, and stay in all bodies.
 Linearizer::Box Linearizer::find_interior(const std::set<const Node*>& masks) const {
   Box box;
   for (int axis : axes_of(AxisKind::Global)) {
@@ -96,6 +96,8 @@ Linearizer::Box Linearizer::find_interior(const std::set<const Node*>& masks) co
     Span& side = box.at(widest->first);
     side = {std::max(side.first, widest->second.first), std::min(side.second, widest->second.second)};
   }
+  for (auto& [axis, side] : box)  // of two tiles of vectors, each at a border, each is a body
+    if (turns_of(side) <= 0 && turns_of(whole(axis)) == 2 && has_bodies_per_border(axis)) side = {1, 1};
   std::erase_if(box, [&](const auto& side) { return side.second == whole(side.first); });
   const auto is_of_vectors = [&](const auto& side) { return has_bodies_per_border(side.first); };
   if (std::ranges::none_of(box, is_of_vectors)) return share_of(box) < kLeastShare ? Box{} : box;
@@ -153,8 +155,8 @@ std::vector<Linearizer::Box> Linearizer::boxes_of_choice(const std::set<const No
 
 // Boxes that cover what is not `interior`: what is in front of it and behind it along each axis, where the axes before are inside. The
 // boxes of a group share a body. Along an axis of lanes the masks of one vector differ: what is around it comes first, as groups of its
-// own, so that the vectors of the others are loaded whole. In front of it and behind it other lanes are masked: two bodies, each with
-// constant masks.
+// own, so that the vectors of the others are loaded whole. In front of it and behind it other lanes are masked: two bodies, and where one
+// turn is there, its masks are constants.
 std::vector<std::vector<Linearizer::Box>> Linearizer::borders_of(const Box& interior) const {
   std::vector<int> axes;
   for (const auto& [axis, side] : interior) axes.push_back(axis);
