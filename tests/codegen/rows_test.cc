@@ -123,11 +123,14 @@ LaidWindow random_borders(std::mt19937& rng) {
   return w;
 }
 
+// What lies outside is zero, or where tiles share a body an element that is read there.
 const Wanted kBetweenEnds{random_borders,
                           [](const Kernel& chosen, const ProgramKernel& made, const LaidWindow&) {
                             const std::string lanes = std::to_string(chosen.lanes());
-                            return made.uops.find("Vectorize boolx" + lanes) != std::string::npos &&
-                                   made.uops.find("Where float32x" + lanes) != std::string::npos;
+                            const auto has = [&](const std::string& text) { return made.uops.find(text) != std::string::npos; };
+                            const bool reads_elements = has("Load float32 %1 ");  // of the image
+                            return has("Vectorize boolx" + lanes) ? has("Where float32x" + lanes)
+                                                                  : has("Vectorize float32x" + lanes) && !reads_elements;
                           },
                           false};
 
