@@ -75,8 +75,9 @@ bool Linearizer::has_bodies_per_border(int axis) const {
   return lanes_ > 1 && count(copied_axes()) <= kFewSums && k_.root_dim(axis) == k_.root_dim(lanes);
 }
 
-// Empty if masks leave no box that is worth a body. A mask that no single loop decides stays in all bodies. Where too few tiles are free of
-// masks, the box is of the loop over vectors alone: masks of other loops hide a vector as a whole, and stay in all bodies.
+// Empty if masks leave no box that is worth a body. A mask that no single loop decides stays in all bodies. Where all vectors of a row have
+// some, the box has those of which all have the same. Where too few tiles are free of masks, it is of the loop over vectors alone: masks of
+// other loops hide a vector as a whole, and stay in all bodies.
 Linearizer::Box Linearizer::find_interior(const std::set<const Node*>& masks) const {
   Box box;
   for (int axis : axes_of(AxisKind::Global)) {
@@ -96,8 +97,8 @@ Linearizer::Box Linearizer::find_interior(const std::set<const Node*>& masks) co
     Span& side = box.at(widest->first);
     side = {std::max(side.first, widest->second.first), std::min(side.second, widest->second.second)};
   }
-  for (auto& [axis, side] : box)  // of two tiles of vectors, each at a border, each is a body
-    if (turns_of(side) <= 0 && turns_of(whole(axis)) == 2 && has_bodies_per_border(axis)) side = {1, 1};
+  for (auto& [axis, side] : box)
+    if (turns_of(side) <= 0 && has_bodies_per_border(axis)) side = std::ranges::max(spans_of_choice(masks, axis), {}, turns_of);
   std::erase_if(box, [&](const auto& side) { return side.second == whole(side.first); });
   const auto is_of_vectors = [&](const auto& side) { return has_bodies_per_border(side.first); };
   if (std::ranges::none_of(box, is_of_vectors)) return share_of(box) < kLeastShare ? Box{} : box;

@@ -148,6 +148,20 @@ void compare(const test::UsableDevice& device, const std::string& name, const La
   if (name == "c") EXPECT_GT(shared, rounds / 8);
 }
 
+// A padded row of 28 is four vectors of eight in two tiles, both at a border: each has a body, in which no mask of lanes changes.
+TEST(PooledRows, TwoTilesOfARowHaveABodyEach) {
+  LazyOps ops;
+  const Side side{.size = 28, .kernel = 3, .before = 1, .after = 1};
+  const Pool pool{.channels = 2, .y = side, .x = side, .op = Op::ReduceSum};
+  CodegenOptions options;
+  options.vector_bits = 256;
+  const std::int64_t elements = 2 * 28 * 28;
+  const std::vector<KernelArgument> arguments{{DType::Float32, elements, "out", Access::Write}, {DType::Float32, elements, "in"}};
+  const std::string text = generate_kernel(pool.store_in(ops), {"f", arguments, {}}, kC, options).text.source;
+  EXPECT_NE(text.find("etch_f32x8_u"), std::string::npos) << text;
+  for (const char* mask : {"x_above", "x_below", "x_tile"}) EXPECT_EQ(text.find(mask), std::string::npos) << text;
+}
+
 TEST(PooledRows, C) { compare(test::backend("c"), "c", kC, 0); }
 TEST(PooledRows, VectorsOfC) { compare(test::backend("c"), "c", kC, 256); }
 TEST(PooledRows, ShortVectorsOfC) { compare(test::backend("c"), "c", kC, 128); }

@@ -96,6 +96,30 @@ TEST(LanesAlongRows, OfCGiveTheSumsOfLoops) { compare("c", kC, 256, kAlongRows, 
 TEST(LanesAlongRows, OfFourInCGiveTheSumsOfLoops) { compare("c", kC, 128, kAlongRows, 2); }
 TEST(LanesAlongRows, OfLlvmGiveTheSumsOfLoops) { compare("llvm", kLlvm, 256, kAlongRows, 3); }
 
+// Four vectors and more, of which the last may begin early. What is in front of the inner ones and behind them has bodies of its own, in
+// which no mask of lanes changes.
+LaidWindow random_long_rows(std::mt19937& rng) {
+  LaidWindow w = random_rows(rng);
+  w.height = std::uniform_int_distribution<std::int64_t>(3, 30)(rng);
+  w.width = std::uniform_int_distribution<std::int64_t>(50, 80)(rng);
+  w.kernel = 3;
+  w.stride = w.pad = 1;
+  w.depthwise = true;
+  return w;
+}
+
+const Wanted kBordersOfRows{random_long_rows,
+                            [](const Kernel& chosen, const ProgramKernel& made, const LaidWindow&) {
+                              const auto has = [&](const char* text) { return made.text.source.find(text) != std::string::npos; };
+                              return chosen.lanes() > 1 && has("for (int x_tile") && !has("x_above") && !has("x_below") &&
+                                     !has("x_tile_above") && !has("x_tile_below");
+                            },
+                            false};
+
+TEST(BordersOfRows, OfFourInCHaveMasksThatStay) { compare("c", kC, 128, kBordersOfRows, 23); }
+TEST(BordersOfRows, OfEightInCHaveMasksThatStay) { compare("c", kC, 256, kBordersOfRows, 24); }
+TEST(BordersOfRows, OfSixteenInCHaveMasksThatStay) { compare("c", kC, 512, kBordersOfRows, 25); }
+
 LaidWindow random_steps_of_two(std::mt19937& rng) {
   LaidWindow w = random_rows(rng);
   w.width = std::uniform_int_distribution<std::int64_t>(24, 90)(rng);

@@ -134,19 +134,6 @@ TEST(Heuristics, LanesRunAlongRowsWithBorders) {
   EXPECT_EQ(applied_text(kernel.applied()).substr(0, 11), "VECTOR 2 8;");
 }
 
-// A padded row of 28 is four vectors of eight, and two tiles of two: with a body each they have no masks that change.
-TEST(Heuristics, PooledRowsOfTwoTilesHaveABodyEach) {
-  LazyOps ops;
-  CodegenOptions options;
-  options.vector_bits = 256;
-  std::vector<View> views = ShapeTracker::from_shape({2, 28, 28}).pad({{0, 0}, {1, 1}, {1, 1}}).views();
-  views.push_back(View::create({2, 28, 28, 3, 3}, std::vector<Sint>{30 * 30, 30, 1, 30, 1}));
-  const LazyOp* pooled = ops.reduce(Op::ReduceSum, ops.load(1, DType::Float32, ShapeTracker(views).simplify()), {3, 4});
-  Kernel kernel(ops.store(0, pooled, ShapeTracker::from_shape({2, 28, 28, 1, 1})), options);
-  EXPECT_TRUE(float_vector_optimizations(kernel, {}));
-  EXPECT_EQ(applied_text(kernel.applied()), "VECTOR 2 8;UNROLL 1 0;UPCAST 2 2;INTERIOR;");
-}
-
 // 88 channels are six vectors of 16, of which the last begins earlier: as many as there are make no tile, but half of them do.
 TEST(Heuristics, SomeOfTheVectorsThatOverlapAreATile) {
   using namespace test::windows;
