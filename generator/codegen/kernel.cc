@@ -243,8 +243,7 @@ void Kernel::shift_to(int axis, std::int64_t amount, int insert_before, AxisKind
   Axis part = from;
   part.kind = kind;
   part.size = amount;
-  part.overlap = 0;
-  part.tile_size = 1;
+  if (rest > 1) part.overlap = 0, part.tile_size = 1;
   from.multiplier *= amount;
   from.size = rest;
   if (from.overlap > 0) from.tile_size *= amount;
@@ -338,12 +337,13 @@ void Kernel::apply_to_loops(const Opt& opt) {
   if (opt.op == OptOp::Prefetch) prefetched_.emplace(axes_[at(opt.axis)].dim, axes_[at(opt.axis)].multiplier);
   if (opt.op == OptOp::Pipeline) pipelined_ = true;
   if (opt.op == OptOp::PrefetchWrite) prefetches_stores_ = true;
+  if (opt.op == OptOp::Roll) rolls_ = true;
   if (opt.op == OptOp::Zigzag) zigzags_ = true;
   if (opt.op == OptOp::Backwards) backwards_ = true;
 }
 
 bool Kernel::takes_axis(OptOp op) {
-  const bool is_ahead = op == OptOp::Prefetch || op == OptOp::Pipeline || op == OptOp::PrefetchWrite;
+  const bool is_ahead = op == OptOp::Prefetch || op == OptOp::Pipeline || op == OptOp::PrefetchWrite || op == OptOp::Roll;
   return op != OptOp::NoLocals && op != OptOp::Interior && op != OptOp::Tensor && !is_ahead && !is_of_order(op);
 }
 
@@ -397,6 +397,7 @@ bool Kernel::try_apply(const Opt& opt) {
     case OptOp::Prefetch:
     case OptOp::Pipeline:
     case OptOp::PrefetchWrite:
+    case OptOp::Roll:
     case OptOp::Zigzag:
     case OptOp::Backwards:
       apply_to_loops(opt);

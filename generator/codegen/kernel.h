@@ -3,6 +3,8 @@
 // dimension, and the index of a dimension is the sum of its axes times their multipliers, so a split never adds a mask or a view.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -40,6 +42,10 @@ struct Axis {
   char tile = 0;  // m or n: a part of that axis of a matrix instruction's tile; s: the steps of a dot product
   /// Of a loop over tiles of `tile_size` elements of which the last one begins so many elements early, as OVERLAP makes it; else 0.
   std::int64_t overlap = 0, tile_size = 1;
+  /// Where the tile of that number begins if tiles overlap, in units of `multiplier` / `tile_size`; else its number.
+  std::int64_t start_of(std::int64_t number) const {
+    return overlap > 0 ? std::min(number * tile_size, size.as_int() * tile_size - overlap - tile_size) : number;
+  }
   static constexpr int kOuter = -1;
   bool operator==(const Axis&) const = default;
 };
@@ -87,6 +93,12 @@ struct TensorCore {
 struct LanesRest {
   int dim = 0;
   std::int64_t first = 0, end = 0;
+};
+
+/// Windows of rows that roll (ROLL): the loop over them, the unrolled axis of the rows of one, and how many rows on the next one begins.
+struct Rolled {
+  int axis = -1, window = -1;
+  std::int64_t step = 0;
 };
 
 class Kernel {
@@ -140,6 +152,10 @@ class Kernel {
   /// The loop whose turns each compute the first stage of the next one (PIPELINE), or -1. It is the innermost that is not reduced, and the
   /// first two stages have the same loops.
   int pipelined_axis() const;
+  /// Whether what is stored comes a turn late, beside the second stage of the next turn: the last stage has the same loop.
+  bool stores_late() const;
+  /// What ROLL has asked for, as the kernel stands now; nullopt: nothing, or steps behind it have changed the loops.
+  std::optional<Rolled> rolled() const;
   /// Whether a tile asks for the lines that it stores into before its sums (PREFETCHW).
   bool prefetches_stores() const { return prefetches_stores_; }
   /// Whether the loop goes over blocks of the turns of another one (BLOCK).
@@ -229,6 +245,10 @@ class Kernel {
   std::optional<std::string> why_not_early() const;
   bool may_begin_early() const;
   bool first_stages_are_alike() const;
+  // kernel_roll.cc
+  std::optional<std::string> why_no_roll(const Opt& opt) const;
+  std::optional<std::string> why_not_rolling(Rolled& roll) const;
+  std::int64_t step_of_windows(int axis, int window) const;
   // tensor.cc
   std::optional<std::string> why_no_tensor(const Opt& opt) const;
   void apply_tensor(const Opt& opt);
@@ -256,6 +276,7 @@ class Kernel {
   std::vector<Opt> applied_;
   std::optional<std::pair<int, std::int64_t>> prefetched_{};  // dimension and multiplier of the axis, as others may move it
   bool no_locals_ = false, has_interior_ = false, backwards_ = false, prefetches_stores_ = false, pipelined_ = false, zigzags_ = false;
+  bool rolls_ = false;
   std::optional<TensorCore> tensor_;
   std::optional<LanesRest> lanes_rest_;
 };
@@ -311,6 +332,9 @@ bool float_vector_optimizations(Kernel& kernel, const std::vector<KernelArgument
 double bytes_of_rows(const Kernel& k, int axis);
 /// Where the first stage is little work, computes that of the next row beside the second stage of this one. Whether it does.
 bool pipeline_stages(Kernel& k);
+/// Lanes along the rows of windows that each have a channel of their own, all vectors of a row at once, and the windows roll over the rows.
+/// False, and the kernel unchanged, if there are none, or registers do not hold their sums.
+bool roll_windows(Kernel& k);
 /// Puts loops around the others so that what tiles of products read again and again fits the cache (CodegenOptions::cache_bytes).
 void block_for_cache(Kernel& k, const std::vector<KernelArgument>& arguments);
 

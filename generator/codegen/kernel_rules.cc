@@ -1,5 +1,5 @@
-// Which steps are legal: the rules of all OptOps but TC (tensor.cc) and PIPELINE (kernel_pipeline.cc), each with the text that says what it
-// asks for.
+// Which steps are legal: the rules of all OptOps but TC (tensor.cc), PIPELINE (kernel_pipeline.cc) and ROLL (kernel_roll.cc), each with the
+// text that says what it asks for.
 #include <algorithm>
 
 #include "base/subscript.h"
@@ -141,6 +141,7 @@ std::vector<Kernel::Rule> Kernel::rules_of(OptOp op, int axis, std::int64_t amou
     case OptOp::Prefetch:
     case OptOp::Pipeline:
     case OptOp::PrefetchWrite:
+    case OptOp::Roll:
     case OptOp::Zigzag:
     case OptOp::Backwards:
       return {};  // each has a function of its own: why_no_locals, ...
@@ -241,6 +242,7 @@ std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {
   if (opt.op == OptOp::Interior) return why_no_interior(opt);
   if (opt.op == OptOp::Prefetch) return why_no_prefetch(opt);
   if (opt.op == OptOp::Pipeline) return why_no_pipeline(opt);
+  if (opt.op == OptOp::Roll) return why_no_roll(opt);
   if (opt.op == OptOp::PrefetchWrite) return why_no_prefetch_of_stores(opt);
   if (opt.op == OptOp::Tensor) return why_no_tensor(opt);
   const int axis = axis_of(opt);
@@ -250,8 +252,7 @@ std::optional<std::string> Kernel::why_illegal(const Opt& opt) const {
   if (axes_[at(axis)].tile != 0) return "an axis of the tile of a matrix instruction stays whole";
   const std::int64_t amount = amount_of(opt, axis);
   if (amount <= 1) return "the amount is more than 1";
-  if (axes_[at(axis)].overlap > 0 && (opt.op != OptOp::Upcast || amount == size.as_int()))
-    return "an axis whose tiles overlap is cut into larger tiles alone (UPCAST), of which there are several";
+  if (axes_[at(axis)].overlap > 0 && opt.op != OptOp::Upcast) return "an axis whose tiles overlap is cut into larger tiles alone (UPCAST)";
   const bool divides = opt.op != OptOp::PadTo && opt.op != OptOp::Overlap && opt.op != OptOp::Vector;
   if (divides && size.as_int() % amount != 0) return "the amount divides the size " + std::to_string(size.as_int());
   for (const Rule& rule : rules_of(opt.op, axis, amount))

@@ -42,8 +42,7 @@ void Linearizer::declare_arguments() {
 // one is computed from, so all values of a copy come before its first store.
 void Linearizer::store_outputs() {
   places_.clear();
-  std::vector<const LazyOp*> results;
-  for (const KernelBuf& store : k_.stores()) results.push_back(store.op->src[0]);
+  const std::vector<const LazyOp*> results = this->results();
   compute_outer_values(results);
   const std::size_t outside = open_.size();
   make_variables(AxisKind::Inner);
@@ -74,6 +73,7 @@ Linearized Linearizer::run() {
     open_grid();
   } else {
     make_variables(AxisKind::Global);
+    rolled_ = k_.rolled();
     share_among_workers();
   }
   kept_ = find_kept();
@@ -82,8 +82,10 @@ Linearized Linearizer::run() {
   if (kept_.op == nullptr || kept_.stage > 0) pipelined_ = k_.pipelined_axis();
   if (!add_interior()) {
     for (int axis : axes_of(AxisKind::Global))
-      if (!options_.grid && axis != pipelined_) open_axis(axis);
-    if (pipelined_ >= 0)
+      if (!options_.grid && axis != pipelined_ && (!rolled_ || axis != rolled_->axis)) open_axis(axis);
+    if (rolled_)
+      compute_rolling();
+    else if (pipelined_ >= 0)
       compute_turns();
     else
       compute_tile();

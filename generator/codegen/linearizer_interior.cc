@@ -37,7 +37,7 @@ Linearizer::Span Linearizer::whole(int axis) const { return {0, k_.axes()[static
 
 std::int64_t Linearizer::value_in_turn(int axis, std::int64_t turn) const {
   const Axis& a = k_.axes()[static_cast<std::size_t>(axis)];
-  return a.overlap > 0 ? std::min(turn * a.tile_size, a.size.as_int() * a.tile_size - a.overlap - a.tile_size) : turn;
+  return a.start_of(turn);
 }
 
 // All conditions under which something is read, in all copies.

@@ -39,16 +39,22 @@ const UOp* Linearizer::total_of_lanes(const LazyOp* reduce, const UOp* sum) {
     for (int l = 0; l < sum->lanes; l++) parts.push_back(lane(sum, l));
     return total_of(reduce, std::move(parts));
   }
-  while (sum->lanes > kFewestLanes) {
-    const int half = sum->lanes / 2;
-    sum = reduced_with(reduce, rotated_lanes(sum, 0, half), rotated_lanes(sum, half, half));
-  }
+  sum = narrowed(reduce, sum, kFewestLanes);
   for (const int distance : {2, 1}) sum = reduced_with(reduce, sum, rotated_lanes(sum, distance, kFewestLanes));
   return lane(sum, 0);
 }
 
-// Sums that were made apart become one, and the lanes of that one number, which all lanes have from then on. Behind the last reduction
-// there are no lanes where nothing that is stored has the reduced dimension.
+// Halves of a vector reduced with each other until that many lanes are left.
+const UOp* Linearizer::narrowed(const LazyOp* reduce, const UOp* sum, int lanes) {
+  while (sum->lanes > lanes) {
+    const int half = sum->lanes / 2;
+    sum = reduced_with(reduce, rotated_lanes(sum, 0, half), rotated_lanes(sum, half, half));
+  }
+  return sum;
+}
+
+// Sums that were made apart become one, and the lanes of that, with those of what lanes leave over, one number, which all lanes have from
+// then on. Behind the last reduction there are no lanes where nothing that is stored has the reduced dimension.
 void Linearizer::add_lanes() {
   const std::vector<int> steps = sums_apart_ ? axes_of(AxisKind::Unroll) : std::vector<int>();
   std::vector<std::pair<const LazyOp*, const UOp*>> totals;  // of each reduction and copy, in order
@@ -56,7 +62,7 @@ void Linearizer::add_lanes() {
     for_each(copied_axes(), [&] {
       std::vector<const UOp*> parts;
       for_each(steps, [&] { parts.push_back(accumulators_.at(accumulator_of(op))); });
-      totals.emplace_back(op, total_of_lanes(op, total_of(op, std::move(parts))));
+      totals.emplace_back(op, total_of(op, std::move(parts)));
     });
   for (int axis : steps) axis_index_[static_cast<std::size_t>(axis)] = 0;
   sums_apart_ = false;
@@ -66,7 +72,16 @@ void Linearizer::add_lanes() {
     for_each(copied_axes(), [&] { accumulators_[accumulator_of(op)] = (total++)->second; });
   }
   if (k_.lanes_rest()) add_rest();
+  total_lanes();
   if (stage_ + 1 == k_.reduce_stages() && !k_.stores_reduced_dims()) lanes_ = 1;
+}
+
+void Linearizer::total_lanes() {
+  for (const LazyOp* op : k_.reduces_of(stage_))
+    for_each(copied_axes(), [&] {
+      const UOp*& sum = accumulators_.at(accumulator_of(op));
+      if (sum->lanes > 1) sum = total_of_lanes(op, sum);
+    });
 }
 
 std::vector<int> Linearizer::without_rest(std::vector<int> axes) const {
@@ -131,6 +146,7 @@ void Linearizer::add_rest() {
   for (const LazyOp* op : reduces) summed.push_back(op->src[0]);
   const std::size_t outside = open_.size();
   for (const RestPart& part : rest_parts(AxisKind::Reduce)) {
+    if (part.lanes == 1) total_lanes();
     begin_part(part, AxisKind::Reduce, summed);
     if (lanes_ > 1) {
       add_rest_vector(reduces);
@@ -148,7 +164,7 @@ void Linearizer::add_rest_vector(const std::vector<const LazyOp*>& reduces) {
     if (kept_.op != nullptr && kept_.stage == stage_) store(k_.bufs()[0], value(kept_.op));
     for (const LazyOp* op : reduces) {
       const UOp*& sum = accumulators_.at(accumulator_of(op));
-      sum = reduced_with(op, sum, total_of_lanes(op, in_all_lanes(value(op->src[0]))));
+      sum = reduced_with(op, narrowed(op, sum, lanes_), in_all_lanes(value(op->src[0])));
     }
   });
 }

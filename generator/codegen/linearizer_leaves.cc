@@ -20,7 +20,8 @@ std::vector<Sint> Linearizer::dim_indices() const {
   std::vector<Sint> idx(dims.size(), 0);
   for (std::size_t i = 0; i < k_.axes().size(); i++) {
     const Axis& a = k_.axes()[i];
-    idx[static_cast<std::size_t>(a.dim)] += axis_index_[i] * (a.overlap > 0 ? a.multiplier / a.tile_size : a.multiplier);
+    const Sint start = a.overlap > 0 && a.kind == AxisKind::Upcast ? Sint(a.start_of(axis_index_[i].as_int())) : axis_index_[i];
+    idx[static_cast<std::size_t>(a.dim)] += start * (a.overlap > 0 ? a.multiplier / a.tile_size : a.multiplier);
   }
   for (std::size_t d = dims.size(); d-- > 0;)
     if (dims[d].parent >= 0) idx[static_cast<std::size_t>(dims[d].parent)] += idx[d] * dims[d].multiplier;
@@ -31,7 +32,7 @@ std::vector<Sint> Linearizer::dim_indices() const {
 Sint Linearizer::number_of_part(std::size_t axis) const {
   const Axis& a = k_.axes()[axis];
   const Sint& index = axis_index_[axis];
-  if (a.overlap == 0) return index;
+  if (a.overlap == 0 || a.kind == AxisKind::Upcast) return index;
   return index.is_int() ? Sint(ceil_div(index.as_int(), a.tile_size)) : symbols_->variable(axis_names_[axis], 0, a.size - 1);
 }
 

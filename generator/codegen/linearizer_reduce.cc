@@ -56,7 +56,7 @@ void Linearizer::define_accumulators(Sums sums) {
       if (!made.insert(accumulator_of(op)).second) return;
       UOp acc{.uop = UOpKind::DefineAcc, .dtype = op->dtype, .lanes = lanes_, .number = defined_++, .value = start_of(op->op, op->dtype)};
       acc.name = name_of(op, sums);
-      if (!is_scan(op)) acc.hint = copy_of(op);
+      if (!is_scan(op)) acc.hint = ahead_name_ + copy_of(op);
       acc.size = position(upcast).as_int() / row;
       if (const auto start = starts_.find(op); start != starts_.end()) acc.src = {value(start->second)};
       const UOp*& sum = accumulators_[accumulator_of(op)];
@@ -169,6 +169,7 @@ void Linearizer::reduce() {
         add_turn(reduces);
       if (begins_next()) of_next_turn([&] { add_turn(k_.reduces_of(0)); });
     });
+  if (begins_next() && k_.stores_late()) store_turn_before();
   if (k_.tensor() && k_.tensor()->tail > 0) add_tail();
   end_turns(outside);
   if (window_) reduce_windows();
@@ -188,15 +189,19 @@ void Linearizer::finish_sums() {
 
 // What the innermost body adds to all sums of the stage.
 void Linearizer::add_turn(const std::vector<const LazyOp*>& reduces) {
-  std::set<std::pair<int, std::int64_t>> done;  // of sums that copies share
+  Done done;
   for_each(axes_of(AxisKind::Upcast), [&] {
     if (kept_.op != nullptr && kept_.stage == stage_) store(k_.bufs()[0], value(kept_.op));
-    for (const LazyOp* op : reduces) {
-      const bool adds_nothing = op->op == Op::ReduceSum && zeros_of(op->src[0]).always;  // padding here, whatever the loops say
-      if (!adds_nothing && done.insert(accumulator_of(op)).second) accumulate(op, value(op->src[0]));
-    }
+    add_copy(reduces, done);
     if (k_.is_scan()) store(k_.bufs()[0], value(k_.ast()->src[0]));
   });
+}
+
+void Linearizer::add_copy(const std::vector<const LazyOp*>& reduces, Done& done) {
+  for (const LazyOp* op : reduces) {
+    const bool adds_nothing = op->op == Op::ReduceSum && zeros_of(op->src[0]).always;  // padding here, whatever the loops say
+    if (!adds_nothing && done.insert(accumulator_of(op)).second) accumulate(op, value(op->src[0]));
+  }
 }
 
 // Closes the loops of a stage and forgets what was computed in them.

@@ -9,6 +9,7 @@
 namespace etch {
 
 void Linearizer::compute_outer_values(const std::vector<const LazyOp*>& roots) {
+  if (is_late_) values_ = late_;
   for (const LazyOp* root : roots)
     for (const LazyOp* op : order_of(root))
       if (op->op == Op::Expand) for_each(copied_axes(), [&] { value(op->src[0]); });

@@ -211,8 +211,8 @@ class Linearizer {
   std::vector<Sint> find_guards();
 
   // linearizer_pipeline.cc
-  /// What is remembered of the next turn of the loop that PIPELINE names, while its first stage is computed beside the second one.
-  struct NextTurn {
+  /// What is remembered of another turn of the loop that PIPELINE names, a stage of which is computed beside the second one of this turn.
+  struct OtherTurn {
     std::map<std::pair<int, std::int64_t>, const UOp*> values = {}, accumulators = {};
     std::map<std::pair<int, std::int64_t>, std::vector<Place>> places = {};
     std::map<std::pair<int, std::int64_t>, Zeros> zeros = {};
@@ -220,12 +220,33 @@ class Linearizer {
     bool sums_apart = false;
   };
   bool begins_next() const { return pipelined_ >= 0 && stage_ == 1; }
+  void swap_with(OtherTurn& turn);
   void of_next_turn(const std::function<void()>& compute);
+  void of_turn_before(Sint element, const std::function<void()>& store);
+  std::vector<const LazyOp*> results() const;
+  void store_turn_before();
+  void store_rest_of_turn_before();
+  void define_late();
+  void carry(const UOp*& newest, const UOp* value);
+  void keep_late();
+  void store_last_turn();
   void define_next();
   void finish_next();
   void begin_turns();
   void open_pipelined();
   void compute_turns();
+
+  // linearizer_roll.cc
+  /// The sums of a window, by reduction and copy.
+  using Accumulators = std::map<std::pair<int, std::int64_t>, const UOp*>;
+  void define_rolling(Sint turn, std::size_t ahead);
+  void forget_values();
+  void add_row_to_windows(Sint turn, std::int64_t row);
+  void roll_turn(Sint turn);
+  bool has_rows_outside(std::int64_t first, std::int64_t last);
+  Span turns_inside();
+  void roll_through(const Span& turns);
+  void compute_rolling();
 
   // linearizer_tensor.cc
   /// All products of the reduction by the instruction that TC has placed, in the loops that are open.
@@ -268,6 +289,9 @@ class Linearizer {
   /// Whether a value holds all elements along the axis. While an instruction makes sums one by one, these are copies instead.
   bool is_in_lanes(const Axis& a) const { return a.kind == AxisKind::Vector && lanes_ > 1; }
   void add_turn(const std::vector<const LazyOp*>& reduces);
+  /// Sums that copies share, to which the current turn is added.
+  using Done = std::set<std::pair<int, std::int64_t>>;
+  void add_copy(const std::vector<const LazyOp*>& reduces, Done& done);
   void end_turns(std::size_t outside);
   void finish_sums();
   void accumulate(const LazyOp* op, const UOp* x);
@@ -316,7 +340,9 @@ class Linearizer {
   bool may_sum_apart() const;
   const UOp* total_of(const LazyOp* reduce, std::vector<const UOp*> parts);
   const UOp* rotated_lanes(const UOp* v, int first, int count);
+  const UOp* narrowed(const LazyOp* reduce, const UOp* sum, int lanes);
   const UOp* total_of_lanes(const LazyOp* reduce, const UOp* sum);
+  void total_lanes();
   void gather_sums();
   void add_lanes();
   void tile();
@@ -360,9 +386,16 @@ class Linearizer {
   Kept kept_;
   int pipelined_ = -1;         // the axis over whose turns the first stage is computed early, or -1
   bool is_next_turn_ = false;  // what is computed now is of the next one of these
-  Sint next_turn_ = 0;
-  NextTurn next_;
-  std::optional<Window> window_{};  // of the stage, while it is reduced
+  Sint next_turn_ = 0, turn_before_ = 0;
+  const UOp* has_before_ = nullptr;
+  OtherTurn next_;
+  bool is_late_ = false;                                     // what is stored now is of the turn before
+  std::map<std::pair<int, std::int64_t>, const UOp*> late_;  // the values of a row that it needs, by number of the LazyOp and copy
+  std::set<const LazyOp*> late_rows_;                        // these LazyOps
+  std::optional<Rolled> rolled_{};
+  std::vector<Accumulators> rolling_;  // of the windows that are begun: that of this turn, of the next one, ...
+  std::string ahead_name_{};           // of the one of these whose sums are defined now
+  std::optional<Window> window_{};     // of the stage, while it is reduced
   Symbols* symbols_ = nullptr;
   UOpBuilder b_;
   IndexLowering index_;

@@ -90,7 +90,9 @@ std::string Linearizer::copy_of(const LazyOp* op) {
     if (!k_.has_copies(i) || is_in_lanes(k_.axes()[axis]) || (axes >> i & 1) == 0 || !axis_index_[axis].is_int()) continue;
     if (rest_first_ && k_.root_dim(i) == k_.lanes_rest()->dim) continue;  // there is one alone
     if (k_.axes()[axis].stage != Axis::kOuter && k_.axes()[axis].stage != stage_) continue;
-    place[k_.root_dim(i)] += axis_index_[axis].as_int() * k_.root_multiplier(i);
+    const Axis& a = k_.axes()[axis];
+    const std::int64_t unit = a.overlap > 0 ? k_.root_multiplier(i) / a.tile_size : k_.root_multiplier(i);
+    place[k_.root_dim(i)] += (a.kind == AxisKind::Upcast ? a.start_of(axis_index_[axis].as_int()) : axis_index_[axis].as_int()) * unit;
   }
   if (op->op == Op::Load) join_windows(k_, k_.buf_of(op), place);
   std::string text;
@@ -103,7 +105,8 @@ const std::vector<const LazyOp*>& Linearizer::order_of(const LazyOp* op) {
   auto [found, is_new] = orders_.try_emplace(op);
   if (!is_new) return found->second;
   found->second = toposort<LazyOp>({op}, [&](const LazyOp* o) {
-    const bool is_known = is_reduce(o->op) || begun_.contains(o) || (o == kept_.op && stage_ > kept_.stage);
+    const bool is_known =
+        is_reduce(o->op) || begun_.contains(o) || (o == kept_.op && stage_ > kept_.stage) || (is_late_ && late_rows_.contains(o));
     return is_known ? Sources() : Sources(o->src);
   });
   return found->second;

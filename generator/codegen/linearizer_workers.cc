@@ -30,6 +30,7 @@ double excess(const Axis& a, int workers) {
 // forwards alone.
 bool Linearizer::can_be_shared(int axis) const {
   if (k_.runs_backwards() && k_.axes()[static_cast<std::size_t>(axis)].overlap > 0) return false;
+  if (rolled_ && axis == rolled_->axis) return false;  // a turn goes on from the one before
   const auto dim = static_cast<std::size_t>(k_.root_dim(axis));
   return std::ranges::all_of(k_.stores(), [&](const KernelBuf& store) {
     const std::optional<Sint>& stride = store.strides[dim];

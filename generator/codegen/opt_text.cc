@@ -12,11 +12,12 @@ namespace {
 // In the order of OptOp.
 constexpr std::string_view kNames[] = {"UPCAST",    "OVERLAP",  "UNROLL",    "LOCAL",  "LASTLOCAL", "GROUP",     "GROUPTOP",
                                        "UPCASTMID", "NOLOCALS", "PADTO",     "VECTOR", "INTERIOR",  "OUTERMOST", "BLOCK",
-                                       "PREFETCH",  "PIPELINE", "PREFETCHW", "ZIGZAG", "BACKWARDS", "TC"};
+                                       "PREFETCH",  "PIPELINE", "PREFETCHW", "ROLL",   "ZIGZAG",    "BACKWARDS", "TC"};
 static_assert(std::size(kNames) == static_cast<std::size_t>(OptOp::Tensor) + 1);
 
 int numbers_of(OptOp op) {
-  constexpr std::array kAlone{OptOp::NoLocals, OptOp::Interior, OptOp::Pipeline, OptOp::PrefetchWrite, OptOp::Zigzag, OptOp::Backwards};
+  constexpr std::array kAlone{OptOp::NoLocals, OptOp::Interior, OptOp::Pipeline, OptOp::PrefetchWrite,
+                              OptOp::Roll,     OptOp::Zigzag,   OptOp::Backwards};
   if (std::ranges::find(kAlone, op) != kAlone.end()) return 0;
   return op == OptOp::Outermost || op == OptOp::Prefetch ? 1 : 2;
 }

@@ -35,6 +35,7 @@ enum class OptOp : std::uint8_t {
   Prefetch,  // constants (of several stages: rows) are asked for one turn of the loop over an axis ahead of their sums; the amount is 0
   Pipeline,  // the first stage of the next turn of the innermost loop that is not reduced goes beside the second; axis and amount are 0
   PrefetchWrite,  // PREFETCHW: the lines of a cache that a tile stores into are asked for before its sums; axis and amount are 0
+  Roll,           // windows of rows roll: each row is added to all windows that it is in, and read once; axis and amount are 0
   Zigzag,         // all loops run from the last turn to the first in every second turn of the loop around the kernel; axis and amount are 0
   Backwards,      // all loops that are not reduced run from their last element to the first; axis and amount are 0
   Tensor          // TC: instruction `amount` of the target, on choice `axis` of axes (Kernel::tensor_choices)

@@ -409,6 +409,7 @@ bool tile_optimizations(Kernel& k, const std::vector<KernelArgument>& arguments)
   const std::optional<Contraction> product = product_of_loads(k);
   const bool in_floats = product && product->sum->dtype == DType::Float32;
   if (!in_floats && !(k.options().vector_bits == 0 && is_sum_of_int32(k))) return false;
+  if (in_floats && roll_windows(k)) return true;
   const std::optional<Tile> tile = Search(k, arguments).best();
   if (!tile) return false;
   // Without vectors, one row of sums over a window (depthwise) is better unrolled over the whole window, as the other heuristics do.

@@ -435,7 +435,7 @@ void Renderer::accumulator(const UOp* u) {
   exprs_[u] = {name};
 }
 
-// acc += x where C's operator is the operation, else acc = ...
+// acc += x where C's operator is the operation, else acc = ...; several that take another's value share a line.
 void Renderer::phi(const UOp* u) {
   const std::string acc = expr(u->src[0]).text;
   const UOp* v = u->src[1];
@@ -450,6 +450,7 @@ void Renderer::phi(const UOp* u) {
     return statement(acc + " += " + operand(v->src[0], kProduct) + " * " + operand(v->src[1], kProduct + 1) + ";", "multiply",
                      {expr(v->src[0]).text, expr(v->src[1]).text});
   if (v->uop == UOpKind::Dot) return;  // it is there
+  if (v->uop == UOpKind::Phi || v->uop == UOpKind::DefineAcc) return statement(acc + " = " + expr(v).text + ";", "carry", {"="});
   line(acc + " = " + expr(v).text + ";");
 }
 

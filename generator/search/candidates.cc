@@ -20,7 +20,7 @@ constexpr std::int64_t kMostOverlap = 8;
 // These end a list: they are about the loops that the others leave.
 bool is_last(OptOp op) {
   return op == OptOp::Interior || op == OptOp::Outermost || op == OptOp::Block || op == OptOp::Prefetch || op == OptOp::Pipeline ||
-         op == OptOp::PrefetchWrite || op == OptOp::Zigzag || op == OptOp::Backwards;
+         op == OptOp::PrefetchWrite || op == OptOp::Roll || op == OptOp::Zigzag || op == OptOp::Backwards;
 }
 
 std::optional<Kernel> applied(const Kernel& plain, const Opts& opts) {
@@ -69,6 +69,7 @@ Opts steps_of(const Kernel& k) {
       steps.push_back({OptOp::Tensor, static_cast<int>(c), static_cast<std::int64_t>(row)});
   steps.push_back({OptOp::Interior, 0, 0});
   steps.push_back({OptOp::Pipeline, 0, 0});
+  steps.push_back({OptOp::Roll, 0, 0});
   if (k.options().cache_bytes > 0) steps.push_back({OptOp::PrefetchWrite, 0, 0});
   std::erase_if(steps, [&](const Opt& opt) { return k.why_illegal(opt).has_value(); });
   return steps;

@@ -190,6 +190,8 @@ constexpr Illegal kIllegal[] = {
     {{OptOp::Block, 1, 0}, "the amount is more than 1, less than the size and divides it"},
     {{OptOp::Backwards, 1, 0}, "it takes no axis"},
     {{OptOp::PrefetchWrite, 1, 0}, "it takes no axis and no amount"},
+    {{OptOp::Roll, 1, 0}, "it takes no axis and no amount"},
+    {{OptOp::Roll}, "all axes of the window are unrolled"},
 };
 
 TEST(OptOps, IllegalStepsSayWhy) {
@@ -328,10 +330,14 @@ TEST(OptOps, TilesOverlapWhereTheyMayBeComputedTwice) {
   EXPECT_EQ(moved.why_illegal({OptOp::Overlap, 0, 2}).value_or("legal"), "legal");
   moved.apply({OptOp::Overlap, 0, 3});
   EXPECT_EQ(moved.shape_name(), "E_3_5_3");
-  for (const Opt& opt : {Opt{OptOp::Upcast, 0, 3}, Opt{OptOp::Overlap, 0, 2}, Opt{OptOp::PadTo, 0, 2}})
-    EXPECT_EQ(moved.why_illegal(opt).value_or("legal"),
-              "an axis whose tiles overlap is cut into larger tiles alone (UPCAST), of which there are several")
+  for (const Opt& opt : {Opt{OptOp::Overlap, 0, 2}, Opt{OptOp::PadTo, 0, 2}})
+    EXPECT_EQ(moved.why_illegal(opt).value_or("legal"), "an axis whose tiles overlap is cut into larger tiles alone (UPCAST)")
         << to_text(opt);
+  Kernel whole = moved;
+  whole.apply({OptOp::Upcast, 0, 0});
+  EXPECT_EQ(whole.shape_name(), "E_5_3_3");
+  EXPECT_EQ(whole.axes()[2].start_of(1), 3);
+  EXPECT_EQ(whole.axes()[2].start_of(2), 4) << "two elements are computed twice";
   const ShapeTracker wide = ShapeTracker::from_shape({11, 5}), turned = ShapeTracker::from_shape({5, 11}).permute({1, 0});
   Kernel larger(ops.store(0, ops.elementwise(Op::Neg, {ops.load(1, DType::Float32, turned)}), wide), options);
   larger.apply({OptOp::Overlap, 0, 3});

@@ -21,7 +21,7 @@ TEST(OptTable, each_step_is_read_as_it_is_written) {
   for (int op = 0; op <= static_cast<int>(OptOp::Tensor); op++) {
     Opt opt{static_cast<OptOp>(op)};
     const bool has_axis = opt.op != OptOp::NoLocals && opt.op != OptOp::Interior && opt.op != OptOp::PrefetchWrite &&
-                          opt.op != OptOp::Pipeline && opt.op != OptOp::Zigzag && opt.op != OptOp::Backwards;
+                          opt.op != OptOp::Pipeline && opt.op != OptOp::Roll && opt.op != OptOp::Zigzag && opt.op != OptOp::Backwards;
     if (has_axis) opt.axis = 2;
     if (has_axis && opt.op != OptOp::Outermost && opt.op != OptOp::Prefetch) opt.amount = 12;
     const std::vector<Opt> opts{opt, {OptOp::Upcast, 0, 0}, opt};

@@ -72,6 +72,8 @@ void compare(const std::string& name, const Language& language, unsigned seed, i
   }
   const Program program = test::program_of(kernels, language, options, true);
   const std::vector<Array> got = device->load(program)->run({});
+  const auto is_late = [](const ProgramKernel& kernel) { return kernel.uops.find(" last_") != std::string::npos; };
+  EXPECT_GT(std::ranges::count_if(program.kernels, is_late), std::ssize(cases) / 10) << "what is stored a turn late";
   for (std::size_t k = 0; k < cases.size(); k++)
     ASSERT_EQ(test::first_difference(got[k], cases[k]->expected), "") << k << ", " << program.kernels[k].opts << "\n"
                                                                       << to_text(cases[k]->store) << program.kernels[k].text.source;

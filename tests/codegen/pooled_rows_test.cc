@@ -7,6 +7,7 @@
 #include <random>
 
 #include "support/backends.h"
+#include "support/rolling_steps.h"
 #include "support/rounds.h"
 
 namespace etch::pooled_rows_test {
@@ -97,6 +98,7 @@ struct Draw {
   }
   // Steps that lead to shared rows where the kernel has them, in other orders than the heuristics'.
   std::vector<Opt> steps(const LazyOp* store, const CodegenOptions& options) {
+    if (pick(0, 2) == 0) return test::rolling_steps(store, options, rng);
     Kernel k(store, options);
     if (options.vector_bits > 0 && pick(0, 3) > 0) k.try_apply({OptOp::Vector, static_cast<int>(pick(0, 2)), options.vector_bits / 32});
     k.try_apply({OptOp::Unroll, k.count(AxisKind::Reduce) - 1, 0});
@@ -133,7 +135,7 @@ void compare(const test::UsableDevice& device, const std::string& name, const La
   }
   const Program program = test::program_of(kernels, language, options);
   const std::vector<Array> got = device->load(program)->run({});
-  int shared = 0;
+  int shared = 0, rolling = 0;
   for (std::size_t k = 0; k < kernels.size(); k++) {
     const Pool& p = cases[k]->pool;
     const std::string& text = program.kernels[k].text.source;
@@ -143,8 +145,10 @@ void compare(const test::UsableDevice& device, const std::string& name, const La
       const double wanted = p.of(cases[k]->inputs[0], c, at / p.x.out(), at % p.x.out()), value = got[k].double_at(i);
       ASSERT_TRUE(value == wanted || (std::isnan(value) && std::isnan(wanted))) << k << ": " << i << " " << value << " " << wanted << text;
     }
+    rolling += program.kernels[k].opts.find(", ROLL") == std::string::npos ? 0 : 1;
     shared += text.find("below_") == std::string::npos ? 0 : 1;
   }
+  EXPECT_GT(rolling, rounds / 30);
   if (name == "c") EXPECT_GT(shared, rounds / 8);
 }
 

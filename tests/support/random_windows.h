@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codegen/argument.h"
+#include "ir/array.h"
 #include "ir/lazyop.h"
 
 namespace etch::test::windows {
@@ -36,6 +37,27 @@ inline const LazyOp* store_of(LazyOps& ops, const LaidWindow& w, DType dtype) {
   const ShapeTracker to = image(outputs, oh, ow, w.out_last).reshape({outputs, oh, ow, 1, 1, 1});
   const LazyOp* result = ops.cast(sum, dtype);
   return ops.store(0, w.residual ? ops.elementwise(Op::Add, {result, ops.load(3, dtype, to)}) : result, to);
+}
+
+/// By loops, from the definition.
+inline std::vector<double> convolution(const LaidWindow& w, const Array& in, const Array& taps) {
+  const std::int64_t outputs = w.depthwise ? w.channels : w.outputs, summed = w.depthwise ? 1 : w.channels, k = w.kernel;
+  const std::int64_t height = w.out(w.height), width = w.out(w.width);
+  std::vector<double> out(static_cast<std::size_t>(outputs * height * width));
+  for (std::int64_t o = 0; o < outputs; o++)
+    for (std::int64_t y = 0; y < height; y++)
+      for (std::int64_t x = 0; x < width; x++) {
+        double sum = 0;
+        for (std::int64_t c = 0; c < summed; c++)
+          for (std::int64_t at = 0; at < k * k; at++) {
+            const std::int64_t from = w.depthwise ? o : c, iy = y * w.stride - w.pad + at / k, ix = x * w.stride - w.pad + at % k;
+            if (iy < 0 || iy >= w.height || ix < 0 || ix >= w.width) continue;
+            const std::int64_t place = w.in_last ? (iy * w.width + ix) * w.channels + from : (from * w.height + iy) * w.width + ix;
+            sum += in.double_at(place) * taps.double_at((o * summed + c) * k * k + at);
+          }
+        out[static_cast<std::size_t>(w.out_last ? (y * width + x) * outputs + o : (o * height + y) * width + x)] = sum;
+      }
+  return out;
 }
 
 inline std::vector<KernelArgument> arguments_of(const LaidWindow& w, DType dtype) {

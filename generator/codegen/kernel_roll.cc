@@ -1,0 +1,158 @@
+// ROLL: which kernels may add each row to all windows that it is in, one row after the other (see linearizer_roll.cc).
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/subscript.h"
+#include "base/toposort.h"
+#include "codegen/kernel.h"
+#include "ir/uop.h"
+#include "shape/int_math.h"
+
+namespace etch {
+namespace {
+
+// What a kernel's sums read: not what is computed of them.
+std::vector<const KernelBuf*> summed(const Kernel& k) {
+  std::vector<const LazyOp*> roots;
+  for (const LazyOp* reduce : k.reduces()) roots.push_back(reduce->src[0]);
+  std::vector<const KernelBuf*> found;
+  for (const LazyOp* op : toposort<LazyOp>(roots, [](const LazyOp* o) { return std::span<const LazyOp* const>(o->src); }))
+    if (info(op->op).group == OpGroup::Buffer) found.push_back(&k.buf_of(op));
+  return found;
+}
+
+// Whether the first window's element `step` further on is the next window's first one, and so for all that both have, wherever the other
+// axes are and whatever masks say.
+bool has_in_common(const KernelBuf& buf, std::size_t along, std::size_t window, std::int64_t step) {
+  Symbols symbols;
+  std::vector<Sint> idx;
+  const std::vector<Sint>& shape = buf.st.shape();
+  for (std::size_t d = 0; d < shape.size(); d++) idx.push_back(symbols.variable("d" + std::to_string(d), 0, shape[d] - 1));
+  idx[along] = symbols.variable("turn", 0, shape[along] - 2);
+  const Sint turn = idx[along];
+  const auto at = [&](Sint of, std::int64_t element) {
+    idx[along] = of;
+    idx[window] = element;
+    return buf.st.expr_idxs(idx);
+  };
+  for (std::int64_t element = step; element < shape[window].as_int(); element++) {
+    const ShapeTracker::Index first = at(turn, element), next = at(turn + 1, element - step);
+    if (!(first.idx == next.idx) || !(first.valid == next.valid)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+// How many rows the window goes on by in each turn; 0 if what it reads is not alike.
+std::int64_t Kernel::step_of_windows(int axis, int window) const {
+  const auto along = at(axes_[at(axis)].dim), of_window = at(axes_[at(window)].dim);
+  for (std::int64_t step = 1; step < axes_[at(window)].size.as_int(); step++) {
+    int moving = 0;
+    const bool are_alike = std::ranges::all_of(summed(*this), [&](const KernelBuf* buf) {
+      const auto& stride = buf->strides[along];
+      if (stride && stride->is_int(0) && !buf->masked[along]) return true;
+      moving++;
+      return !is_indexed(buf->op) && std::ranges::all_of(buf->st.shape(), [](const Sint& s) { return s.is_int(); }) &&
+             has_in_common(*buf, along, of_window, step);
+    });
+    if (are_alike && moving > 0) return step;
+  }
+  return 0;
+}
+
+std::optional<std::string> Kernel::why_not_rolling(Rolled& roll) const {
+  if (reduces_.empty() || is_staged() || tensor_) return "it has one stage of sums, which no matrix instruction makes";
+  if (has_interior_ || backwards_ || zigzags_ || prefetched_ || prefetches_stores_ || options_->overlap)
+    return "the loops run forwards, in one nest, ask for nothing ahead, and outputs do not lie over parts of inputs";
+  if (count(AxisKind::Reduce) > 0) return "all axes of the window are unrolled";
+  if (lanes() > 1 && (reduces_lanes() || !is_adjacent(static_cast<int>(axes_.size()) - 1))) return "lanes are stored side by side";
+  // A whole dimension; what PADTO made of one has masks of its own.
+  const auto is_whole = [&](const Axis& a) {
+    return a.dim < ast_dims_ && a.size.is_int() && a.overlap == 0 && dims_[at(a.dim)].valid == a.size &&
+           std::ranges::count_if(axes_, [&](const Axis& other) { return root_dim(static_cast<int>(&other - axes_.data())) == a.dim; }) == 1;
+  };
+  roll.axis = count(AxisKind::Global) - 1;
+  if (roll.axis >= 0 && is_whole(axes_[at(roll.axis)]))
+    for (roll.window = 0; roll.window < static_cast<int>(axes_.size()); roll.window++) {
+      const Axis& window = axes_[at(roll.window)];
+      if (window.kind != AxisKind::Unroll || !is_whole(window) || axes_[at(roll.axis)].size.as_int() < window.size.as_int()) continue;
+      roll.step = step_of_windows(roll.axis, roll.window);
+      if (roll.step > 0) return std::nullopt;
+    }
+  return "the innermost loop goes over windows, one after the other, which have rows in common";
+}
+
+std::optional<std::string> Kernel::why_no_roll(const Opt& opt) const {
+  if (options_->has_local) return "the language runs loops in order: it has no grid";
+  if (opt.axis != 0 || opt.amount != 0) return "it takes no axis and no amount";
+  Rolled roll;
+  return rolls_ ? std::optional("rows are read once for each window yet") : why_not_rolling(roll);
+}
+
+std::optional<Rolled> Kernel::rolled() const {
+  Rolled roll;
+  return rolls_ && !why_not_rolling(roll) ? std::optional(roll) : std::nullopt;
+}
+
+// Whether there is another loop of which each worker can have a part.
+bool workers_have_turns(const Kernel& k, const Rolled& roll) {
+  for (int axis = 0; axis < roll.axis; axis++)
+    if (k.axes()[at(axis)].size.min() >= k.options().workers.most) return true;
+  return !k.options().workers.are_several();
+}
+
+// Whether what is in several windows of a row is in none of another loop's turns.
+bool moves_along_all_loops(const Kernel& k, const Rolled& roll) {
+  return std::ranges::all_of(summed(k), [&](const KernelBuf* buf) {
+    if (k.view_stride(*buf, roll.axis).is_int(0)) return true;
+    for (int axis = 0; axis < roll.axis; axis++)
+      if (k.view_stride(*buf, axis).is_int(0)) return false;
+    return true;
+  });
+}
+
+namespace {
+
+// Vectors of so many lanes along `axis`, all those of a row at once, for windows that roll over the rows, and what a turn takes: its
+// products, two at once, or those that one sum waits for. nullopt if there are none, or registers do not hold their sums.
+std::optional<std::pair<Kernel, double>> rolled_along(const Kernel& k, int axis, std::int64_t lanes) {
+  constexpr std::int64_t kMostProducts = 256;
+  constexpr double kAtOnce = 2, kLatency = 4;
+  Kernel rolling = k;
+  if (!rolling.try_apply({OptOp::Vector, axis, lanes})) return std::nullopt;
+  const bool is_one = rolling.count(AxisKind::Global) < k.count(AxisKind::Global);
+  const std::int64_t vectors = is_one ? 1 : rolling.axes()[at(axis)].size.as_int();
+  if (!is_one && !rolling.try_apply({OptOp::Upcast, axis, 0})) return std::nullopt;
+  std::int64_t products = vectors;
+  while (rolling.count(AxisKind::Reduce) > 0) {
+    products = saturating_mul(products, rolling.axes()[at(rolling.first_reduce())].size.max());
+    if (products > kMostProducts || !rolling.try_apply({OptOp::Unroll, 0, 0})) return std::nullopt;
+  }
+  if (!rolling.try_apply({OptOp::Roll})) return std::nullopt;
+  const Rolled roll = *rolling.rolled();
+  const std::int64_t rows = rolling.axes()[at(roll.window)].size.as_int(), windows = ceil_div(rows, roll.step);
+  const std::int64_t factors = k.options().vector_bits < 512 ? 1 : 0;  // AVX-512 multiplies by a number in memory
+  if (vectors * (windows + 1) + factors > k.options().float_registers || !moves_along_all_loops(rolling, roll) ||
+      !workers_have_turns(rolling, roll))
+    return std::nullopt;
+  const double chain = kLatency * static_cast<double>(products * roll.step) / static_cast<double>(vectors * rows);
+  return std::pair(std::move(rolling), std::max(static_cast<double>(products) / kAtOnce, chain));
+}
+
+}  // namespace
+
+// Where each element is in the windows of one channel alone (depthwise) it is multiplied a few times: loads are in the way, most of them of
+// parts of two lines of a cache. Of rows as a whole, whose borders are constants then, each is loaded once.
+bool roll_windows(Kernel& k) {
+  if (k.options().small_code) return false;
+  std::optional<std::pair<Kernel, double>> best;
+  for (int axis = 0; axis < k.first_reduce(); axis++)
+    for (std::int64_t lanes = k.options().vector_bits / 32; lanes >= kFewestLanes; lanes /= 2)
+      if (auto found = rolled_along(k, axis, lanes); found && (!best || found->second < best->second)) best = std::move(found);
+  if (best) k = std::move(best->first);
+  return best.has_value();
+}
+
+}  // namespace etch
