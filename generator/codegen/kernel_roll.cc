@@ -103,28 +103,49 @@ bool workers_have_turns(const Kernel& k, const Rolled& roll) {
   return !k.options().workers.are_several();
 }
 
-// Whether what is in several windows of a row is in none of another loop's turns.
-bool moves_along_all_loops(const Kernel& k, const Rolled& roll) {
+// Whether what is in several windows along an axis is read for one place along all others, not for other channels too.
+bool is_of_one_channel(const Kernel& k, const Rolled& roll) {
   return std::ranges::all_of(summed(k), [&](const KernelBuf* buf) {
     if (k.view_stride(*buf, roll.axis).is_int(0)) return true;
-    for (int axis = 0; axis < roll.axis; axis++)
-      if (k.view_stride(*buf, axis).is_int(0)) return false;
+    for (int axis = 0; axis < static_cast<int>(k.axes().size()); axis++)
+      if (!k.reduces_axis(axis) && k.view_stride(*buf, axis).is_int(0)) return false;
     return true;
   });
 }
 
 namespace {
 
-// Vectors of so many lanes along `axis`, all those of a row at once, for windows that roll over the rows, and what a turn takes: its
-// products, two at once, or those that one sum waits for. nullopt if there are none, or registers do not hold their sums.
-std::optional<std::pair<Kernel, double>> rolled_along(const Kernel& k, int axis, std::int64_t lanes) {
-  constexpr std::int64_t kMostProducts = 256;
+// Whether lanes of rows are loaded as they lie: to pick every second one takes longer than that a sum waits.
+bool has_adjacent_lanes(const Kernel& k, const Rolled& roll) {
+  const int lanes = static_cast<int>(k.axes().size()) - 1;
+  return std::ranges::all_of(summed(k), [&](const KernelBuf* buf) {
+    return k.view_stride(*buf, roll.axis).is_int(0) || is_step(stride_inside(k, *buf, lanes), 1);
+  });
+}
+
+// Vectors of so many lanes along `axis`, all those of a row at once, and some rows side by side along another axis, for windows that roll.
+struct RolledRows {
+  int axis = 0;
+  std::int64_t lanes = 0;
+  int other = -1;
+  std::int64_t amount = 1;
+};
+
+// The kernel, and the time for an element: of the products of a turn, two at once, or of those that one sum waits for. nullopt if windows
+// don't roll so, or registers do not hold their sums.
+std::optional<std::pair<Kernel, double>> rolled_as(const Kernel& k, const RolledRows& rows) {
+  constexpr std::int64_t kMostProducts = 256, kFewProducts = 12;
   constexpr double kAtOnce = 2, kLatency = 4;
   Kernel rolling = k;
-  if (!rolling.try_apply({OptOp::Vector, axis, lanes})) return std::nullopt;
-  const bool is_one = rolling.count(AxisKind::Global) < k.count(AxisKind::Global);
-  const std::int64_t vectors = is_one ? 1 : rolling.axes()[at(axis)].size.as_int();
-  if (!is_one && !rolling.try_apply({OptOp::Upcast, axis, 0})) return std::nullopt;
+  const double elements = static_cast<double>(k.axes()[at(rows.axis)].size.max() * rows.amount);
+  if (rows.other >= 0 && !rolling.try_apply({OptOp::Upcast, rows.other, rows.amount})) return std::nullopt;
+  const int loops = rolling.count(AxisKind::Global);
+  if (!rolling.try_apply({OptOp::Vector, rows.axis, rows.lanes})) return std::nullopt;
+  std::int64_t vectors = rows.amount;
+  if (rolling.count(AxisKind::Global) == loops) {
+    vectors *= rolling.axes()[at(rows.axis)].size.as_int();
+    if (!rolling.try_apply({OptOp::Upcast, rows.axis, 0})) return std::nullopt;
+  }
   std::int64_t products = vectors;
   while (rolling.count(AxisKind::Reduce) > 0) {
     products = saturating_mul(products, rolling.axes()[at(rolling.first_reduce())].size.max());
@@ -132,13 +153,16 @@ std::optional<std::pair<Kernel, double>> rolled_along(const Kernel& k, int axis,
   }
   if (!rolling.try_apply({OptOp::Roll})) return std::nullopt;
   const Rolled roll = *rolling.rolled();
-  const std::int64_t rows = rolling.axes()[at(roll.window)].size.as_int(), windows = ceil_div(rows, roll.step);
-  const std::int64_t factors = k.options().vector_bits < 512 ? 1 : 0;  // AVX-512 multiplies by a number in memory
-  if (vectors * (windows + 1) + factors > k.options().float_registers || !moves_along_all_loops(rolling, roll) ||
-      !workers_have_turns(rolling, roll))
+  if (rows.other >= 0 && !has_adjacent_lanes(rolling, roll)) return std::nullopt;
+  const std::int64_t height = rolling.axes()[at(roll.window)].size.as_int(), windows = ceil_div(height, roll.step);
+  // A row's elements, and a factor where no instruction takes one from memory, as those of AVX-512 do. Of windows of many products, which
+  // other tiles leave in loops, some elements may be loaded again.
+  const bool is_long = products / vectors > kFewProducts;
+  const std::int64_t beside = is_long ? 2 : vectors + (k.options().vector_bits < 512 ? 1 : 0);
+  if (vectors * windows + beside > k.options().float_registers || !is_of_one_channel(rolling, roll) || !workers_have_turns(rolling, roll))
     return std::nullopt;
-  const double chain = kLatency * static_cast<double>(products * roll.step) / static_cast<double>(vectors * rows);
-  return std::pair(std::move(rolling), std::max(static_cast<double>(products) / kAtOnce, chain));
+  const double chain = kLatency * static_cast<double>(products * roll.step) / static_cast<double>(vectors * height);
+  return std::pair(std::move(rolling), std::max(static_cast<double>(products) / kAtOnce, chain) / elements);
 }
 
 }  // namespace
@@ -146,11 +170,21 @@ std::optional<std::pair<Kernel, double>> rolled_along(const Kernel& k, int axis,
 // Where each element is in the windows of one channel alone (depthwise) it is multiplied a few times: loads are in the way, most of them of
 // parts of two lines of a cache. Of rows as a whole, whose borders are constants then, each is loaded once.
 bool roll_windows(Kernel& k) {
+  constexpr std::int64_t kMostRows = 4;
   if (k.options().small_code) return false;
   std::optional<std::pair<Kernel, double>> best;
+  const auto add = [&](const RolledRows& rows) {
+    if (auto found = rolled_as(k, rows); found && (!best || found->second < best->second)) best = std::move(found);
+  };
   for (int axis = 0; axis < k.first_reduce(); axis++)
-    for (std::int64_t lanes = k.options().vector_bits / 32; lanes >= kFewestLanes; lanes /= 2)
-      if (auto found = rolled_along(k, axis, lanes); found && (!best || found->second < best->second)) best = std::move(found);
+    for (std::int64_t lanes = k.options().vector_bits / 32; lanes >= kFewestLanes; lanes /= 2) {
+      add({axis, lanes});
+      for (int other = k.first_reduce() - 1; other >= 0; other--)  // the first that are near, as rows of the window are
+        for (std::int64_t amount = 2; other != axis && amount <= kMostRows; amount++) {
+          const Sint& size = k.axes()[at(other)].size;  // a whole axis would leave no loop, and move the others
+          if (size.is_int() && size.as_int() > amount) add({axis, lanes, other, amount});
+        }
+    }
   if (best) k = std::move(best->first);
   return best.has_value();
 }

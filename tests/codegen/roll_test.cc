@@ -111,6 +111,26 @@ TEST(Roll, IsForRowsThatRegistersHold) {
   EXPECT_FALSE(rolls(whole, wide_options())) << "a loop has no fewer turns than the window rows";
 }
 
+// Two vectors of a row have too few sums: two channels at once, but not where lanes are picked from two vectors. Where lanes are channels,
+// three rows, which share what their windows read.
+TEST(Roll, HasSumsThatDoNotWait) {
+  LaidWindow w{.channels = 8, .height = 28, .width = 28, .kernel = 3, .pad = 1, .depthwise = true};
+  EXPECT_EQ(kernel_of(w, wide_options()).opts, "UPCAST 0 2, VECTOR 2 16, UPCAST 2 0, UNROLL 0 0, UNROLL 0 0, ROLL");
+  w.height = w.width = 56, w.stride = 2;
+  EXPECT_EQ(kernel_of(w, wide_options()).opts, "VECTOR 2 16, UPCAST 2 0, UNROLL 0 0, UNROLL 0 0, ROLL");
+  const LaidWindow last{
+      .channels = 16, .height = 12, .width = 12, .kernel = 3, .pad = 1, .depthwise = true, .in_last = true, .out_last = true};
+  EXPECT_EQ(kernel_of(last, wide_options()).opts, "UPCAST 1 3, VECTOR 0 16, UNROLL 0 0, UNROLL 0 0, ROLL");
+}
+
+// 14 sums of 7x7 windows leave two of 16 registers: its rows, which other tiles would have in a loop, may be loaded again.
+TEST(Roll, OfLongWindowsMayLoadAgain) {
+  CodegenOptions options = wide_options();
+  options.vector_bits = 256, options.float_registers = 16;
+  EXPECT_TRUE(rolls({.channels = 8, .height = 14, .width = 14, .kernel = 7, .pad = 3, .depthwise = true}, options));
+  EXPECT_FALSE(rolls({.channels = 8, .height = 28, .width = 28, .kernel = 3, .pad = 1, .depthwise = true}, options));
+}
+
 // A turn goes on from the one before: workers share the channels.
 TEST(Roll, WorkersShareOtherLoops) {
   LaidWindow w{.channels = 8, .height = 56, .width = 56, .kernel = 3, .pad = 1, .depthwise = true};
