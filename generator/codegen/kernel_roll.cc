@@ -48,17 +48,14 @@ bool has_in_common(const KernelBuf& buf, std::size_t along, std::size_t window, 
 // How many rows the window goes on by in each turn; 0 if what it reads is not alike.
 std::int64_t Kernel::step_of_windows(int axis, int window) const {
   const auto along = at(axes_[at(axis)].dim), of_window = at(axes_[at(window)].dim);
-  for (std::int64_t step = 1; step < axes_[at(window)].size.as_int(); step++) {
-    int moving = 0;
-    const bool are_alike = std::ranges::all_of(summed(*this), [&](const KernelBuf* buf) {
-      const auto& stride = buf->strides[along];
-      if (stride && stride->is_int(0) && !buf->masked[along]) return true;
-      moving++;
-      return !is_indexed(buf->op) && std::ranges::all_of(buf->st.shape(), [](const Sint& s) { return s.is_int(); }) &&
-             has_in_common(*buf, along, of_window, step);
-    });
-    if (are_alike && moving > 0) return step;
-  }
+  std::vector<const KernelBuf*> moving = summed(*this);
+  std::erase_if(moving, [&](const KernelBuf* buf) { return is_step(buf->strides[along], 0) && !buf->masked[along]; });
+  const bool are_known = std::ranges::all_of(moving, [](const KernelBuf* buf) {
+    return !is_indexed(buf->op) && std::ranges::all_of(buf->st.shape(), [](const Sint& s) { return s.is_int(); });
+  });
+  if (moving.empty() || !are_known) return 0;
+  for (std::int64_t step = 1; step < axes_[at(window)].size.as_int(); step++)
+    if (std::ranges::all_of(moving, [&](const KernelBuf* buf) { return has_in_common(*buf, along, of_window, step); })) return step;
   return 0;
 }
 
@@ -96,6 +93,8 @@ std::optional<Rolled> Kernel::rolled() const {
   return rolls_ && !why_not_rolling(roll) ? std::optional(roll) : std::nullopt;
 }
 
+namespace {
+
 // Whether there is another loop of which each worker can have a part.
 bool workers_have_turns(const Kernel& k, const Rolled& roll) {
   for (int axis = 0; axis < roll.axis; axis++)
@@ -113,13 +112,22 @@ bool is_of_one_channel(const Kernel& k, const Rolled& roll) {
   });
 }
 
-namespace {
-
 // Whether lanes of rows are loaded as they lie: to pick every second one takes longer than that a sum waits.
 bool has_adjacent_lanes(const Kernel& k, const Rolled& roll) {
   const int lanes = static_cast<int>(k.axes().size()) - 1;
   return std::ranges::all_of(summed(k), [&](const KernelBuf* buf) {
     return k.view_stride(*buf, roll.axis).is_int(0) || is_step(stride_inside(k, *buf, lanes), 1);
+  });
+}
+
+// Whether a row is one vector without borders: tiles of several rows are as little work, and multiply them by the same factors.
+bool is_plain_row(const Kernel& k, const Rolled& roll) {
+  const int lanes = static_cast<int>(k.axes().size()) - 1;
+  return std::ranges::any_of(summed(k), [&](const KernelBuf* buf) {
+    if (k.view_stride(*buf, roll.axis).is_int(0) || k.is_masked(*buf, lanes)) return false;
+    for (int axis = 0; axis < lanes; axis++)
+      if (k.reduces_axis(axis) && k.view_stride(*buf, axis) == k.view_stride(*buf, lanes)) return true;
+    return false;
   });
 }
 
@@ -153,7 +161,8 @@ std::optional<std::pair<Kernel, double>> rolled_as(const Kernel& k, const Rolled
   }
   if (!rolling.try_apply({OptOp::Roll})) return std::nullopt;
   const Rolled roll = *rolling.rolled();
-  if (rows.other >= 0 && !has_adjacent_lanes(rolling, roll)) return std::nullopt;
+  const bool is_one_vector = k.axes()[at(rows.axis)].size.is_int(k.options().vector_bits / 32);
+  if ((is_one_vector && is_plain_row(rolling, roll)) || (rows.other >= 0 && !has_adjacent_lanes(rolling, roll))) return std::nullopt;
   const std::int64_t height = rolling.axes()[at(roll.window)].size.as_int(), windows = ceil_div(height, roll.step);
   // A row's elements, and a factor where no instruction takes one from memory, as those of AVX-512 do. Of windows of many products, which
   // other tiles leave in loops, some elements may be loaded again.

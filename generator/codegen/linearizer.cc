@@ -80,6 +80,7 @@ Linearized Linearizer::run() {
   without_nans_ = find_without_nans();
   find_starts();
   if (kept_.op == nullptr || kept_.stage > 0) pipelined_ = k_.pipelined_axis();
+  stores_late_ = pipelined_ >= 0 && k_.stores_late();
   if (!add_interior()) {
     for (int axis : axes_of(AxisKind::Global))
       if (!options_.grid && axis != pipelined_ && (!rolled_ || axis != rolled_->axis)) open_axis(axis);

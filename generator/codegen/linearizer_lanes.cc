@@ -48,7 +48,8 @@ const UOp* Linearizer::total_of_lanes(const LazyOp* reduce, const UOp* sum) {
 const UOp* Linearizer::narrowed(const LazyOp* reduce, const UOp* sum, int lanes) {
   while (sum->lanes > lanes) {
     const int half = sum->lanes / 2;
-    sum = reduced_with(reduce, rotated_lanes(sum, 0, half), rotated_lanes(sum, half, half));
+    const UOp *lower = rotated_lanes(sum, 0, half), *upper = rotated_lanes(sum, half, half);
+    sum = reduced_with(reduce, lower, upper);
   }
   return sum;
 }
@@ -164,7 +165,8 @@ void Linearizer::add_rest_vector(const std::vector<const LazyOp*>& reduces) {
     if (kept_.op != nullptr && kept_.stage == stage_) store(k_.bufs()[0], value(kept_.op));
     for (const LazyOp* op : reduces) {
       const UOp*& sum = accumulators_.at(accumulator_of(op));
-      sum = reduced_with(op, narrowed(op, sum, lanes_), in_all_lanes(value(op->src[0])));
+      const UOp *next = in_all_lanes(value(op->src[0])), *lanes = narrowed(op, sum, lanes_);
+      sum = reduced_with(op, lanes, next);
     }
   });
 }

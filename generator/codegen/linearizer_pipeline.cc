@@ -126,11 +126,6 @@ void Linearizer::define_late() {
   orders_.clear();
 }
 
-void Linearizer::carry(const UOp*& newest, const UOp* value) {
-  const UOp* acc = newest->uop == UOpKind::Phi ? newest->src[0] : newest;
-  newest = b_.add(UOp{.uop = UOpKind::Phi, .dtype = acc->dtype, .lanes = acc->lanes, .src = {acc, value}});
-}
-
 void Linearizer::keep_late() {
   stage_ = k_.reduce_stages();
   compute_outer_values(results());
@@ -211,20 +206,25 @@ void Linearizer::open_pipelined() {
     return symbols_->variable(name, 0, k_.axes()[i].size - 1);
   };
   next_turn_ = other("_next", has_next, k_.runs_backwards() ? Op::Sub : Op::Add);
-  if (!k_.stores_late()) return;
-  has_before_ = b_.alu(Op::CmpLt, DType::Bool, {loop->src[0], loop}, true);
+  if (!stores_late_) return;
+  has_before_ = b_.add(UOp{.uop = UOpKind::Alu,
+                           .dtype = DType::Bool,
+                           .src = {loop->src[0], loop},
+                           .op = Op::CmpLt,
+                           .exact = true,
+                           .name = free_name("is_behind_first")});
   turn_before_ = other("_before", has_before_, k_.runs_backwards() ? Op::Add : Op::Sub);
 }
 
 void Linearizer::compute_turns() {
   begin_turns();
-  std::map<std::pair<int, std::int64_t>, const UOp*> carried = accumulators_;
-  if (k_.stores_late()) define_late();
+  Accumulators carried = accumulators_;
+  if (stores_late_) define_late();
   const std::size_t around = open_.size();
   open_pipelined();
   const std::size_t outside = open_.size();
   for (stage_ = 1; stage_ < k_.reduce_stages(); stage_++) reduce();
-  if (k_.stores_late()) {
+  if (stores_late_) {
     stage_ = 1;
     store_rest_of_turn_before();
     keep_late();
@@ -233,7 +233,7 @@ void Linearizer::compute_turns() {
   }
   while (open_.size() > outside) close(open_.back());
   for (auto& [sum, acc] : carried) carry(acc, next_.accumulators.at(sum));
-  if (!k_.stores_late()) return;
+  if (!stores_late_) return;
   while (open_.size() > around) close(open_.back());
   store_last_turn();
 }

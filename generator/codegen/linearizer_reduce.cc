@@ -68,10 +68,11 @@ void Linearizer::define_accumulators(Sums sums) {
 
 void Linearizer::accumulate(const LazyOp* op, const UOp* x) { accumulate(op, accumulators_.at(accumulator_of(op)), x); }
 
-void Linearizer::accumulate(const LazyOp* op, const UOp*& newest, const UOp* x) {
+void Linearizer::accumulate(const LazyOp* op, const UOp*& newest, const UOp* x) { carry(newest, reduced_with(op, newest, x)); }
+
+void Linearizer::carry(const UOp*& newest, const UOp* value) {
   const UOp* acc = newest->uop == UOpKind::Phi ? newest->src[0] : newest;
-  const UOp* next = reduced_with(op, newest, x);
-  newest = b_.add(UOp{.uop = UOpKind::Phi, .dtype = acc->dtype, .lanes = acc->lanes, .src = {acc, next}});
+  newest = b_.add(UOp{.uop = UOpKind::Phi, .dtype = acc->dtype, .lanes = acc->lanes, .src = {acc, value}});
 }
 
 // Opens the loops that a guard depends on first, and tests each guard as far out as possible.
@@ -169,7 +170,7 @@ void Linearizer::reduce() {
         add_turn(reduces);
       if (begins_next()) of_next_turn([&] { add_turn(k_.reduces_of(0)); });
     });
-  if (begins_next() && k_.stores_late()) store_turn_before();
+  if (begins_next() && stores_late_) store_turn_before();
   if (k_.tensor() && k_.tensor()->tail > 0) add_tail();
   end_turns(outside);
   if (window_) reduce_windows();

@@ -98,7 +98,8 @@ bool Linearizer::has_rows_outside(std::int64_t first, std::int64_t last) {
 // All turns of the loop but those at its ends that are better apart: in the last ones no window begins, and a window has few rows outside.
 Linearizer::Span Linearizer::turns_inside() {
   const std::int64_t steps = k_.axes()[static_cast<std::size_t>(rolled_->window)].size.as_int();
-  const std::int64_t most = steps + 1, ahead = ceil_div(steps - rolled_->step, rolled_->step);
+  const std::int64_t most = steps + 1;  // no window has more rows outside
+  const std::int64_t ahead = ceil_div(steps - rolled_->step, rolled_->step);
   const Span all{0, whole(rolled_->axis).second - ahead};
   Span inside = all;
   const std::int64_t middle = (all.first + all.second) / 2;
@@ -116,10 +117,7 @@ void Linearizer::roll_through(const Span& turns) {
   const Sint turn = symbols_->variable(axis_names_[axis], turns.first, turns.second);
   roll_turn(turn);
   for (std::size_t ahead = 0; ahead < carried.size(); ahead++)
-    for (auto& [sum, newest] : carried[ahead]) {
-      const UOp* acc = newest->uop == UOpKind::Phi ? newest->src[0] : newest;
-      newest = b_.add(UOp{.uop = UOpKind::Phi, .dtype = acc->dtype, .lanes = acc->lanes, .src = {acc, rolling_[ahead].at(sum)}});
-    }
+    for (auto& [sum, newest] : carried[ahead]) carry(newest, rolling_[ahead].at(sum));
   while (open_.size() > outside) close(open_.back());
   rolling_ = std::move(carried);
 }

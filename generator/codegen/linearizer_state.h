@@ -210,10 +210,13 @@ class Linearizer {
   double bound(const LazyOp* op);
   std::vector<Sint> find_guards();
 
+  /// By reduction, or another LazyOp, and copy.
+  using Accumulators = std::map<std::pair<int, std::int64_t>, const UOp*>;
+
   // linearizer_pipeline.cc
   /// What is remembered of another turn of the loop that PIPELINE names, a stage of which is computed beside the second one of this turn.
   struct OtherTurn {
-    std::map<std::pair<int, std::int64_t>, const UOp*> values = {}, accumulators = {};
+    Accumulators values = {}, accumulators = {};
     std::map<std::pair<int, std::int64_t>, std::vector<Place>> places = {};
     std::map<std::pair<int, std::int64_t>, Zeros> zeros = {};
     std::vector<Sint> axis_index = {};
@@ -227,7 +230,6 @@ class Linearizer {
   void store_turn_before();
   void store_rest_of_turn_before();
   void define_late();
-  void carry(const UOp*& newest, const UOp* value);
   void keep_late();
   void store_last_turn();
   void define_next();
@@ -237,8 +239,6 @@ class Linearizer {
   void compute_turns();
 
   // linearizer_roll.cc
-  /// The sums of a window, by reduction and copy.
-  using Accumulators = std::map<std::pair<int, std::int64_t>, const UOp*>;
   void define_rolling(Sint turn, std::size_t ahead);
   void forget_values();
   void add_row_to_windows(Sint turn, std::int64_t row);
@@ -297,6 +297,8 @@ class Linearizer {
   void accumulate(const LazyOp* op, const UOp* x);
   /// The same of that accumulator, of which `newest` is the latest Phi.
   void accumulate(const LazyOp* op, const UOp*& newest, const UOp* x);
+  /// Gives an accumulator, of which `newest` is the latest Phi, that value.
+  void carry(const UOp*& newest, const UOp* value);
   /// Finds the constants that are added to sums of integers: the sums start at them.
   void find_starts();
   Sint position(const std::vector<int>& axes) const;
@@ -389,9 +391,9 @@ class Linearizer {
   Sint next_turn_ = 0, turn_before_ = 0;
   const UOp* has_before_ = nullptr;
   OtherTurn next_;
-  bool is_late_ = false;                                     // what is stored now is of the turn before
-  std::map<std::pair<int, std::int64_t>, const UOp*> late_;  // the values of a row that it needs, by number of the LazyOp and copy
-  std::set<const LazyOp*> late_rows_;                        // these LazyOps
+  bool stores_late_ = false, is_late_ = false;  // what is stored now is of the turn before
+  Accumulators late_;                           // the values of a row that it needs, by number of the LazyOp and copy
+  std::set<const LazyOp*> late_rows_;           // these LazyOps
   std::optional<Rolled> rolled_{};
   std::vector<Accumulators> rolling_;  // of the windows that are begun: that of this turn, of the next one, ...
   std::string ahead_name_{};           // of the one of these whose sums are defined now

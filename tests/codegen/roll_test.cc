@@ -109,6 +109,8 @@ TEST(Roll, IsForRowsThatRegistersHold) {
   EXPECT_FALSE(rolls(wide, wide_options()));
   EXPECT_FALSE(rolls(dense, wide_options()));
   EXPECT_FALSE(rolls(whole, wide_options())) << "a loop has no fewer turns than the window rows";
+  const LaidWindow plain{.channels = 8, .height = 18, .width = 18, .kernel = 3, .depthwise = true};
+  EXPECT_FALSE(rolls(plain, wide_options())) << "a row is one vector, and no element is outside";
 }
 
 // Two vectors of a row have too few sums: two channels at once, but not where lanes are picked from two vectors. Where lanes are channels,
