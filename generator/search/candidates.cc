@@ -183,8 +183,14 @@ class Neighbours {
 
 }  // namespace
 
+// Few other steps fit windows that roll: what is one change away from the list without ROLL is near, too.
 std::vector<std::vector<Opt>> neighbours(const LazyOp* ast, const CodegenOptions& options, const std::vector<Opt>& opts) {
-  return Neighbours(ast, options, opts).all();
+  std::vector<Opts> found = Neighbours(ast, options, opts).all();
+  Opts without = opts;
+  if (std::erase(without, Opt{OptOp::Roll}) > 0)
+    for (Opts& other : Neighbours(ast, options, without).all())
+      if (other != opts && std::ranges::find(found, other) == found.end()) found.push_back(std::move(other));
+  return found;
 }
 
 }  // namespace etch

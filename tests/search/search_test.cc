@@ -95,6 +95,27 @@ TEST(Search, both_sides_of_a_tile_change_at_once) {
   EXPECT_FALSE(found.contains("VECTOR 0 4, UPCAST 1 14, UPCAST 0 4")) << "56 vectors of sums in 32 registers";
 }
 
+// Of windows that roll a change of another step mostly leaves none: the list without ROLL is where changes begin, too.
+TEST(Search, lists_that_roll_lead_to_others) {
+  LazyOps ops;
+  CodegenOptions options;
+  options.vector_bits = 128;
+  options.float_registers = 32;
+  const test::windows::LaidWindow w{.channels = 4, .height = 8, .width = 12, .kernel = 3, .pad = 1, .depthwise = true};
+  const LazyOp* ast = test::windows::store_of(ops, w, DType::Float32);
+  const Opts rolling = *opts_of("VECTOR 2 4, UPCAST 2 0, UNROLL 0 0, UNROLL 0 0, ROLL");
+  std::set<std::string> found{to_text(rolling)};
+  for (const Opts& other : neighbours(ast, options, rolling)) {
+    Kernel kernel(ast, options);
+    for (const Opt& opt : other) EXPECT_TRUE(kernel.try_apply(opt)) << to_text(other);
+    EXPECT_TRUE(found.insert(to_text(other)).second) << to_text(other);
+  }
+  for (const char* wanted :
+       {"VECTOR 2 4, UPCAST 2 0, UNROLL 0 0, UNROLL 0 0", "VECTOR 2 4, UNROLL 0 0, UNROLL 0 0",
+        "VECTOR 2 4, UPCAST 2 0, UNROLL 0 0, UNROLL 0 0, INTERIOR", "UPCAST 0 2, VECTOR 2 4, UPCAST 2 0, UNROLL 0 0, UNROLL 0 0, ROLL"})
+    EXPECT_TRUE(found.contains(wanted)) << wanted;
+}
+
 // All lists of up to two steps are tried by hand; a third may still be better.
 TEST(Search, finds_what_trying_everything_finds) {
   LazyOps ops;
