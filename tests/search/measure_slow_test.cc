@@ -279,7 +279,7 @@ TEST(MeasuredSearch, sums_of_floats_in_another_order_are_the_same) {
       all.insert(all.end(), measured.begin(), measured.end());
       return measured;
     };
-    const SearchResult result = search_opts(task, watched, {.language = &kC, .width = 2, .most_rounds = 2});
+    const SearchResult result = search_opts(task, watched, {.language = &kC, .width = 4, .most_rounds = 2});
     EXPECT_EQ(result.other_floats, 0) << name;
     EXPECT_GT(result.measured, 10) << name;
     EXPECT_TRUE(result.problems.empty()) << result.problems[0];
