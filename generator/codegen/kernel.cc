@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/error.h"
@@ -431,6 +432,21 @@ std::string Kernel::shape_name() const {
     for (char c : to_text(a.size)) name += (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ? c : '_';
   }
   return name;
+}
+
+std::vector<const KernelBuf*> reduced_bufs(const Kernel& kernel) {
+  std::unordered_set<const LazyOp*> below;
+  for (const LazyOp* r : kernel.reduces())
+    for (const LazyOp* op : toposort(r->src[0])) below.insert(op);
+  std::vector<const KernelBuf*> bufs;
+  for (const KernelBuf& b : kernel.bufs())
+    if (below.contains(b.op)) bufs.push_back(&b);
+  return bufs;
+}
+
+bool is_of_row(const Kernel& kernel, const LazyOp* op) {
+  const auto is_one = [&](int axis) { return op->shape[static_cast<std::size_t>(axis)].is_int(1); };
+  return !kernel.reduces().empty() && std::ranges::all_of(kernel.reduces()[0]->axes(), is_one);
 }
 
 void order_for_overlap(Kernel& kernel) {

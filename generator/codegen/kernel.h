@@ -281,6 +281,12 @@ class Kernel {
   std::optional<LanesRest> lanes_rest_;
 };
 
+/// The leaves that its reductions read.
+std::vector<const KernelBuf*> reduced_bufs(const Kernel& kernel);
+
+/// Whether a value has one element where those that are reduced have many: it is a number beside vectors.
+bool is_of_row(const Kernel& kernel, const LazyOp* op);
+
 /// The kernel's only reduction, if it is a sum of products of two loaded values without casts in between.
 std::optional<Contraction> product_of_loads(const Kernel& kernel);
 

@@ -79,11 +79,8 @@ bool Kernel::stores_late() const {
   const auto is_of = [&](AxisKind kind, int stage) { return [=](const Axis& a) { return a.kind == kind && a.stage == stage; }; };
   const auto loop = std::ranges::find_if(axes_, is_of(AxisKind::Reduce, 1)), last = std::ranges::find(axes_, AxisKind::Inner, &Axis::kind);
   if (count(AxisKind::Inner) != 1 || std::ranges::count_if(axes_, is_of(AxisKind::Reduce, 1)) != 1) return false;
-  const auto is_row = [&](const LazyOp* op) {
-    return std::ranges::all_of(reduces_[0]->axes(), [&](int d) { return op->shape[static_cast<std::size_t>(d)].is_int(1); });
-  };
   const bool are_of_rows =
-      std::ranges::all_of(toposort(ast_), [&](const LazyOp* op) { return op->op != Op::Expand || is_row(op->src[0]); });
+      std::ranges::all_of(toposort(ast_), [&](const LazyOp* op) { return op->op != Op::Expand || is_of_row(*this, op->src[0]); });
   if (!are_of_rows) return false;
   // Elements that follow each other in the last stage do so in the second one, and steps that are unrolled there are some of these.
   return std::ranges::all_of(axes_, [&](const Axis& a) {

@@ -4,23 +4,12 @@
 #include <vector>
 
 #include "base/subscript.h"
-#include "base/toposort.h"
 #include "codegen/kernel.h"
 #include "ir/uop.h"
 #include "shape/int_math.h"
 
 namespace etch {
 namespace {
-
-// What a kernel's sums read: not what is computed of them.
-std::vector<const KernelBuf*> summed(const Kernel& k) {
-  std::vector<const LazyOp*> roots;
-  for (const LazyOp* reduce : k.reduces()) roots.push_back(reduce->src[0]);
-  std::vector<const KernelBuf*> found;
-  for (const LazyOp* op : toposort<LazyOp>(roots, [](const LazyOp* o) { return std::span<const LazyOp* const>(o->src); }))
-    if (info(op->op).group == OpGroup::Buffer) found.push_back(&k.buf_of(op));
-  return found;
-}
 
 // Whether the first window's element `step` further on is the next window's first one, and so for all that both have, wherever the other
 // axes are and whatever masks say.
@@ -48,7 +37,7 @@ bool has_in_common(const KernelBuf& buf, std::size_t along, std::size_t window, 
 // How many rows the window goes on by in each turn; 0 if what it reads is not alike.
 std::int64_t Kernel::step_of_windows(int axis, int window) const {
   const auto along = at(axes_[at(axis)].dim), of_window = at(axes_[at(window)].dim);
-  std::vector<const KernelBuf*> moving = summed(*this);
+  std::vector<const KernelBuf*> moving = reduced_bufs(*this);
   std::erase_if(moving, [&](const KernelBuf* buf) { return is_step(buf->strides[along], 0) && !buf->masked[along]; });
   const bool are_known = std::ranges::all_of(moving, [](const KernelBuf* buf) {
     return !is_indexed(buf->op) && std::ranges::all_of(buf->st.shape(), [](const Sint& s) { return s.is_int(); });
@@ -104,7 +93,7 @@ bool workers_have_turns(const Kernel& k, const Rolled& roll) {
 
 // Whether what is in several windows along an axis is read for one place along all others, not for other channels too.
 bool is_of_one_channel(const Kernel& k, const Rolled& roll) {
-  return std::ranges::all_of(summed(k), [&](const KernelBuf* buf) {
+  return std::ranges::all_of(reduced_bufs(k), [&](const KernelBuf* buf) {
     if (k.view_stride(*buf, roll.axis).is_int(0)) return true;
     for (int axis = 0; axis < static_cast<int>(k.axes().size()); axis++)
       if (!k.reduces_axis(axis) && k.view_stride(*buf, axis).is_int(0)) return false;
@@ -115,7 +104,7 @@ bool is_of_one_channel(const Kernel& k, const Rolled& roll) {
 // Whether lanes of rows are loaded as they lie: to pick every second one takes longer than that a sum waits.
 bool has_adjacent_lanes(const Kernel& k, const Rolled& roll) {
   const int lanes = static_cast<int>(k.axes().size()) - 1;
-  return std::ranges::all_of(summed(k), [&](const KernelBuf* buf) {
+  return std::ranges::all_of(reduced_bufs(k), [&](const KernelBuf* buf) {
     return k.view_stride(*buf, roll.axis).is_int(0) || is_step(stride_inside(k, *buf, lanes), 1);
   });
 }
@@ -123,7 +112,7 @@ bool has_adjacent_lanes(const Kernel& k, const Rolled& roll) {
 // Whether a row is one vector without borders: tiles of several rows are as little work, and multiply them by the same factors.
 bool is_plain_row(const Kernel& k, const Rolled& roll) {
   const int lanes = static_cast<int>(k.axes().size()) - 1;
-  return std::ranges::any_of(summed(k), [&](const KernelBuf* buf) {
+  return std::ranges::any_of(reduced_bufs(k), [&](const KernelBuf* buf) {
     if (k.view_stride(*buf, roll.axis).is_int(0) || k.is_masked(*buf, lanes)) return false;
     for (int axis = 0; axis < lanes; axis++)
       if (k.reduces_axis(axis) && k.view_stride(*buf, axis) == k.view_stride(*buf, lanes)) return true;

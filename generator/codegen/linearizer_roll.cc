@@ -72,24 +72,18 @@ void Linearizer::roll_turn(Sint turn) {
   forget_values();
 }
 
-// Whether a row that one of these turns reads is outside of its buffer. Lanes and copies along rows do not count: those in the middle are
-// asked.
-bool Linearizer::has_rows_outside(std::int64_t first, std::int64_t last) {
+// Whether a row that this turn reads is outside of its buffer. Lanes and copies along rows do not count: those in the middle are asked.
+bool Linearizer::has_row_outside(std::int64_t turn) {
   const auto axis = static_cast<std::size_t>(rolled_->axis), window = static_cast<std::size_t>(rolled_->window);
   const std::vector<Sint> now = axis_index_;
-  const std::string name = axis_names_[axis];
   const std::int64_t steps = k_.axes()[window].size.as_int();
   for (std::size_t i = 0; i < axis_index_.size(); i++)
     if (k_.axes()[i].kind != AxisKind::Global) axis_index_[i] = k_.axes()[i].size.as_int() / 2;
-  axis_index_[axis] = symbols_->variable(name, first, last);
+  axis_index_[axis] = turn;
   bool is_outside = false;
   for (std::int64_t row = steps - rolled_->step; row < steps; row++) {
     axis_index_[window] = row;
-    for (const KernelBuf& buf : k_.bufs()) {
-      const Place place = is_indexed(buf.op) ? Place{} : place_of(buf);
-      const std::vector<const Node*> deciding = variables(place.valid);
-      is_outside = is_outside || place.valid.is_int(0) || std::ranges::any_of(deciding, [&](const Node* v) { return v->name == name; });
-    }
+    for (const KernelBuf& buf : k_.bufs()) is_outside = is_outside || (!is_indexed(buf.op) && place_of(buf).valid.is_int(0));
   }
   axis_index_ = now;
   return is_outside;
@@ -103,9 +97,9 @@ Linearizer::Span Linearizer::turns_inside() {
   const Span all{0, whole(rolled_->axis).second - ahead};
   Span inside = all;
   const std::int64_t middle = (all.first + all.second) / 2;
-  if (middle < 0 || has_rows_outside(middle, middle)) return all;
-  while (inside.first < std::min(middle, all.first + most) && has_rows_outside(inside.first, inside.first)) inside.first++;
-  while (inside.second > std::max(middle, all.second - most) && has_rows_outside(inside.second, inside.second)) inside.second--;
+  if (middle < 0 || has_row_outside(middle)) return all;
+  while (inside.first < std::min(middle, all.first + most) && has_row_outside(inside.first)) inside.first++;
+  while (inside.second > std::max(middle, all.second - most) && has_row_outside(inside.second)) inside.second--;
   return inside;
 }
 

@@ -243,7 +243,7 @@ class Linearizer {
   void forget_values();
   void add_row_to_windows(Sint turn, std::int64_t row);
   void roll_turn(Sint turn);
-  bool has_rows_outside(std::int64_t first, std::int64_t last);
+  bool has_row_outside(std::int64_t turn);
   Span turns_inside();
   void roll_through(const Span& turns);
   void compute_rolling();

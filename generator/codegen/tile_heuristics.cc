@@ -2,7 +2,6 @@
 // upcast too, so that each loaded value is used several times and all sums stay in registers.
 #include <algorithm>
 #include <tuple>
-#include <unordered_set>
 #include <utility>
 
 #include "base/subscript.h"
@@ -13,14 +12,10 @@
 namespace etch {
 namespace {
 
-// The buffers that the reductions read.
+// Of these what may be an operand: what pads integers is none.
 std::vector<const KernelBuf*> early_bufs(const Kernel& k) {
-  std::unordered_set<const LazyOp*> below;
-  for (const LazyOp* r : k.reduces())
-    for (const LazyOp* op : toposort(r->src[0])) below.insert(op);
-  std::vector<const KernelBuf*> bufs;
-  for (const KernelBuf& b : k.bufs())
-    if (below.contains(b.op) && (is_float(b.op->dtype) || b.op->op == Op::Load)) bufs.push_back(&b);  // what pads integers is no operand
+  std::vector<const KernelBuf*> bufs = reduced_bufs(k);
+  std::erase_if(bufs, [](const KernelBuf* b) { return !is_float(b->op->dtype) && b->op->op != Op::Load; });
   return bufs;
 }
 

@@ -111,12 +111,6 @@ bool vectors_along(Kernel& k, std::int64_t lanes, const std::vector<KernelArgume
   return false;
 }
 
-// Whether a value has one element where those that are reduced have many: it is a number beside vectors.
-bool is_of_row(const Kernel& k, const LazyOp* op) {
-  return !k.reduces().empty() &&
-         std::ranges::all_of(k.reduces()[0]->axes(), [&](int axis) { return op->shape[static_cast<std::size_t>(axis)].is_int(1); });
-}
-
 // Whether a kernel computes floats by what is one operation on vectors. With `along_rows` lanes run along what is reduced.
 bool is_of_vector_operations(const Kernel& k, bool along_rows) {
   const auto is_float32 = [](const LazyOp* op) { return op->dtype == DType::Float32; };
